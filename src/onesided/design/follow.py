@@ -320,24 +320,13 @@ def _joined(event: Event, events: CurveOfEvents, parameter: str, sides: list[_Si
     n, k, number = system.n, len(system.bilateral), list(system.parameters).index(parameter)
     origin, span = system.parameters[parameter], events.line.direction[number]
     theta = origin + span * np.array([node.w[-1] for node in nodes])
-
-    def meeting(one: Met, *, reverse: bool) -> Meeting:
+    at_start = _at_start(back, ahead, events.tolerances.gap)
+    met = [(one, True) for one in reversed(back.met)] + [(one, False) for one in (*at_start, *ahead.met)]
+    meetings = []
+    for one, reverse in met:
         i = place[id(one.node)]
-        sides_of = [one.before.words, "" if one.after is None else one.after.words]
-        before, after = sides_of[::-1] if reverse and one.after is not None else sides_of
-        kind, names, piece = one.label
-        where = float(theta[i]), float(x[i, n]), x[i, :n]
-        return Meeting(kind, parameter, system.control, *where, names, before, after, one.left, i, piece)
-
-    meetings = [meeting(one, reverse=True) for one in reversed(back.met)]
-    meetings += [meeting(one, reverse=False) for one in _at_start(back, ahead, events.tolerances.gap)]
-    meetings += [meeting(one, reverse=False) for one in ahead.met]
-    ends = (ahead.status, back.status)
-    worst = (
-        Status.interrupted
-        if Status.interrupted in ends
-        else next((one for one in ends[::-1] if one not in ENDS), ENDS.get(ends[0], ends[0]))
-    )
+        where = parameter, system.control, float(theta[i]), float(x[i, n]), x[i, :n]
+        meetings.append(_meeting(one, i, where, reverse=reverse))
     return Followed(
         kind=event.kind,
         about=event.words(),
@@ -353,7 +342,7 @@ def _joined(event: Event, events: CurveOfEvents, parameter: str, sides: list[_Si
         degrees=np.array([node.seen.degrees for node in nodes], dtype=np.intp),
         start=len(back.nodes) - 1,
         meetings=tuple(meetings),
-        status=worst,
+        status=_worst(ahead.status, back.status),
         note="; ".join(
             f"{word}: {side.status.value}{side.why}" for word, side in zip(("falling", "growing"), sides, strict=True)
         ),
@@ -363,3 +352,18 @@ def _joined(event: Event, events: CurveOfEvents, parameter: str, sides: list[_Si
             "labels": {name: list(pair) for name, pair in system.labels.items()},
         },
     )
+
+
+def _meeting(one: Met, i: int, where: tuple[str, str, float, float, Array], *, reverse: bool) -> Meeting:
+    """What was met at node i of the joined curve; in reverse, what was found before it comes after it."""
+    sides = [one.before.words, "" if one.after is None else one.after.words]
+    before, after = sides[::-1] if reverse and one.after is not None else sides
+    kind, names, piece = one.label
+    return Meeting(kind, *where, names, before, after, one.left, i, piece)
+
+
+def _worst(ahead: Status, back: Status) -> Status:
+    """Status of both sides together: interrupted, else one that is no usual end, else that of the growing side."""
+    if Status.interrupted in {ahead, back}:
+        return Status.interrupted
+    return next((one for one in (back, ahead) if one not in ENDS), ENDS.get(ahead, ahead))

@@ -84,7 +84,7 @@ def screw(x: Any) -> tuple[Any, Any]:
 
 
 def half(x: Any) -> tuple[Any, Any]:
-    """Cos(θ/2) and sin(θ/2) / θ."""
+    """cos(θ/2) and sin(θ/2) / θ."""
 
     def closed(xp: Any, y: Any) -> list[Any]:
         root = xp.sqrt(y)

@@ -20,12 +20,12 @@ class StopFlag(Progress):
         self._flag, self.until = Flag(), time.monotonic() + seconds
 
     def ask(self) -> None:
-        """Ask the work to stop."""
+        """Set the flag: the work stops where it next looks."""
         self._flag.set()
 
     @property
     def asked(self) -> bool:
-        """Whether the work should stop."""
+        """Whether the flag is set, by `ask` or because the time is over."""
         return self._flag.is_set()
 
     @property

@@ -26,13 +26,6 @@ def _(result: ComplementarityMotion) -> Story:
     warnings += [result.note] if result.note else []
     if len(moments) > MOST_MOMENTS:
         warnings.append(f"The list shows {MOST_MOMENTS} of {len(moments)} switches; the result holds them all")
-    facts = {
-        "status": f"{result.status.name}: {result.status.value}",
-        "largest violation of complementarity, rechecked": f"{result.residual:.2e}",
-        "largest share of ẋ that the equations do not explain": f"{result.defect:.2e}",
-        **{f"peak force {name}": f"{value:.10g}" for name, value in zip(result.names, result.peak_s, strict=True)},
-        **{f"slack time {name}": f"{result.slack_time(name):.10g}" for name in result.names},
-    }
     span = f"t from {result.t[0]:.6g} to {result.t[-1]:.6g}"
     return Story(
         heading="Motion of a complementarity system",
@@ -47,8 +40,19 @@ def _(result: ComplementarityMotion) -> Story:
         names=tuple(names),
         shown=tuple(name for name in names if "." not in name)[: 2 * MOST_SHOWN],
         sketch=result.sketch,
-        provenance=provenance_rows(facts, result.provenance),
+        provenance=provenance_rows(_facts(result), result.provenance),
         points=len(result),
         stability=False,
         along="t",
     )
+
+
+def _facts(result: ComplementarityMotion) -> dict[str, str]:
+    """What was achieved, and what engineers ask of cables."""
+    return {
+        "status": f"{result.status.name}: {result.status.value}",
+        "largest violation of complementarity, rechecked": f"{result.residual:.2e}",
+        "largest share of ẋ that the equations do not explain": f"{result.defect:.2e}",
+        **{f"peak force {name}": f"{value:.10g}" for name, value in zip(result.names, result.peak_s, strict=True)},
+        **{f"slack time {name}": f"{result.slack_time(name):.10g}" for name in result.names},
+    }

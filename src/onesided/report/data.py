@@ -60,36 +60,51 @@ def payload(told: Story, taken: int = 0) -> dict[str, Any]:
     room -= 8 * len(told.names) * sum(len(fall.closed) for fall in falls.values())
     single = points * (8 * len(told.names) + extra) > room
     frames = _frames(told, room // ((4 if single else 8) * len(told.names) + extra))
-    curves = [strand.curve for strand in told.strands]
-    ways = [*falls.values()]
-    table = np.array(
-        [np.concatenate([frames.column(name), *(_known(fall, name) for fall in ways)]) for name in told.names],
-        dtype="<f4" if single else "<f8",
-    )
-    codes = [frames.joined([curve.codes for curve in curves]), *(2 * fall.closed for fall in ways)]
-    held = [strand.firmness for strand in told.strands if strand.firmness is not None]
-    firmness = frames.joined(held).astype("u1") if len(held) == len(curves) else None
-    known = set(told.names)
-    quantities = [what for what in ("reaction", "gap") if any(f"{what} {name}" in known for name in told.unilateral)]
     events, explanations = _events(frames)
     return {
-        "control": told.driver,
-        "unilateral": list(told.unilateral),
-        "names": list(told.names),
+        **_numbers(frames, [*falls.values()], single=single),
+        "branches": _branches(frames),
+        "events": events,
+        "explanations": explanations,
+        "kinds": _kinds(told),
+        "jumps": _jumps(frames, falls),
+        **_words(told),
+    }
+
+
+def _numbers(frames: Frames, falls: list[PlayedFall], *, single: bool) -> dict[str, Any]:
+    """What is known in every position, and in those of falls after them, as encoded arrays."""
+    told = frames.story
+    curves = [strand.curve for strand in told.strands]
+    table = np.array(
+        [np.concatenate([frames.column(name), *(_known(fall, name) for fall in falls)]) for name in told.names],
+        dtype="<f4" if single else "<f8",
+    )
+    codes = [frames.joined([curve.codes for curve in curves]), *(2 * fall.closed for fall in falls)]
+    held = [strand.firmness for strand in told.strands if strand.firmness is not None]
+    firmness = frames.joined(held).astype("u1") if len(held) == len(curves) else None
+    return {
         "count": len(frames.kept),
         "single": single,
-        "stability": told.stability,
+        "falling": sum(len(fall.closed) for fall in falls),
         "columns": _base64(table),
         "degree": _base64(frames.joined([curve.instability for curve in curves]).astype("<i2")),
         "codes": _base64(np.concatenate(codes).astype("u1")),
         "exact": _base64(frames.joined([curve.exact for curve in curves]).astype("u1")),
         "source": _base64(frames.joined([curve.source for curve in curves]).astype("<u4")),
-        "branches": _branches(frames),
-        "events": events,
-        "explanations": explanations,
-        "kinds": _kinds(told),
-        "falling": sum(len(fall.closed) for fall in ways),
-        "jumps": _jumps(frames, falls),
+        "firmness": None if firmness is None else _base64(firmness),
+    }
+
+
+def _words(told: Story) -> dict[str, Any]:
+    """Names, what is drawn and listed at first, and the drawing of the system."""
+    known = set(told.names)
+    quantities = [what for what in ("reaction", "gap") if any(f"{what} {name}" in known for name in told.unilateral)]
+    return {
+        "control": told.driver,
+        "unilateral": list(told.unilateral),
+        "names": list(told.names),
+        "stability": told.stability,
         "sketch": None if told.sketch is None else sketch_record(told.sketch),
         "choices": [name for name in told.names if "." not in name],
         "along": told.along,
@@ -99,7 +114,6 @@ def payload(told: Story, taken: int = 0) -> dict[str, Any]:
         "velocities": bool(told.coordinates) and told.parameter != told.driver,
         "labels": dict(told.labels),
         "sizes": dict(told.sizes),
-        "firmness": None if firmness is None else _base64(firmness),
         "readout": list(told.shown[:MOST_READ]),
         "x": told.x,
         "y": told.y,

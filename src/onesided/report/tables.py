@@ -29,7 +29,7 @@ MOST_ITEMS = 100
 
 
 def table(rows: Iterable[Sequence[str]], *, head: Sequence[str] = ()) -> str:
-    """A table of plain texts."""
+    """Rows of plain texts as HTML, escaped."""
     top = "<tr>" + "".join(f"<th>{escape(cell)}</th>" for cell in head) + "</tr>" if head else ""
     body = "".join(
         "<tr>" + "".join(f"<td style='text-align:left'>{escape(cell)}</td>" for cell in row) + "</tr>" for row in rows
@@ -43,7 +43,7 @@ def paragraph(words: str) -> str:
 
 
 def bold(words: str) -> str:
-    """A line of bold text."""
+    """A plain text as a bold line of HTML, escaped."""
     return f"<p><b>{escape(words)}</b></p>"
 
 

@@ -150,10 +150,7 @@ def _collected(
             tracks.append(_traced_points(traced, i))
             events += len(traced.events)
     path, x, codes = _in_order([*(_without(made.events, anew) for made in rows), *pieces])
-    samples = None
-    if at is not None and run is not None:
-        points = [_without(made.points, anew) for made in rows if made.points is not None]
-        samples = sampled(run.engine, run.frame, ManyTracks(*_in_order([*points, *tracks])), at.tolist())
+    points = [_without(made.points, anew) for made in rows if made.points is not None]
     return ManyPaths(
         batch.parameters,
         status,
@@ -171,8 +168,13 @@ def _collected(
         constraints=names,
         control=system.control,
         engine="trace" if run is None else run.engine.name,
-        samples=samples,
+        samples=None if at is None or run is None else _samples(run, [*points, *tracks], at),
     )
+
+
+def _samples(run: ManyRun, tracks: list[ManyTracks], at: Array) -> Any:
+    """States of all paths at the values of p asked for."""
+    return sampled(run.engine, run.frame, ManyTracks(*_in_order(tracks)), at.tolist())
 
 
 def _without(columns: Any, paths: Sequence[int]) -> Any:

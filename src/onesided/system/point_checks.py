@@ -43,7 +43,9 @@ def as_point(system: "System", q: Any) -> Array:
 
 
 def check_finite_at(system: "System", q: Array, p: float) -> None:
-    """Raise a ModelError that names the function and derivative that are not finite at (q, p)."""
+    """Raise a ModelError that names what is not finite at (q, p): p, or a function and which derivative of it."""
+    if not math.isfinite(p):
+        raise ModelError(f"{system.control} is not finite", got=repr(p), expected="a number")
     e = system.evaluate(q, p, np.zeros(len(system.constraint_names)))
     if e.finite() and math.isfinite(e.energy):
         return

@@ -67,12 +67,7 @@ def with_surfaces(system: System, pairs: Mapping[str, SurfacePair]) -> System:
     those it follows.
     """
     prepare_jax()
-    if system.structure is not None or system.friction is not None or system.servo:
-        raise ModelError(
-            "surfaces cannot be added to this system",
-            got="a composed structure, joint friction or servo conditions",
-            expected="a System of functions without them",
-        )
+    _refuse_parts(system)
     n, offset = system.n, system.n
     names = list(system.coordinates)
     bilateral, unilateral = _shortened(system.bilateral, n), _shortened(system.unilateral, n)
@@ -108,6 +103,16 @@ def with_surfaces(system: System, pairs: Mapping[str, SurfacePair]) -> System:
         surfaces=SurfaceWatch(dict(pairs), n, system.surfaces),
     )
     return made_by(whole, with_surfaces, system, dict(pairs))
+
+
+def _refuse_parts(system: System) -> None:
+    """Refuse systems whose coordinates cannot be added to."""
+    if system.structure is not None or system.friction is not None or system.servo:
+        raise ModelError(
+            "surfaces cannot be added to this system",
+            got="a composed structure, joint friction or servo conditions",
+            expected="a System of functions without them",
+        )
 
 
 @dataclass(frozen=True, eq=False)

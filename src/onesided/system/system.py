@@ -1,6 +1,5 @@
 """`System`: a mechanical system as pure functions of coordinates q and control parameter p."""
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field
@@ -129,10 +128,9 @@ class System:
         if not self.coordinates:
             raise ModelError("there is no coordinate", expected="at least one name in `coordinates`")
         for kind in (*_TABLES, "parameters", "contacts"):
-            if not isinstance(getattr(self, kind), Mapping):
-                raise ModelError(
-                    f"`{kind}` is not a mapping", got=type(getattr(self, kind)).__name__, expected="{name: …}"
-                )
+            given = getattr(self, kind)
+            if not isinstance(given, Mapping):
+                raise ModelError(f"`{kind}` is not a mapping", got=type(given).__name__, expected="{name: …}")
         check_names("constraint", [name for kind in _TABLES for name in getattr(self, kind)])
         self._set("parameters", MappingProxyType(parameter_numbers(self.parameters)))
         for kind in _TABLES:
@@ -370,7 +368,7 @@ class System:
         return as_point(self, q)
 
     def check_finite(self, q: Array, p: float) -> None:
-        """Raise a ModelError that names the function and derivative that are not finite at (q, p)."""
+        """Raise a ModelError that names what is not finite at (q, p): p, or a function and which derivative of it."""
         check_finite_at(self, q, p)
 
     def check_start(self, q: Array, p: float) -> None:
@@ -382,8 +380,6 @@ class System:
 
     def check_model(self, q: Array, p: float) -> None:
         """Refuse a start at which the model cannot be evaluated, wrong derivatives, and gaps that are constant."""
-        if not math.isfinite(p):
-            raise ModelError(f"{self.control} is not finite", got=repr(p), expected="a number")
         self.check_finite(q, p)
         self.check_derivatives(q, p)
         check_gaps_change(self, q, p)

@@ -62,12 +62,7 @@ def decide(
     """
     rows = world.rows
     rubbing = rows.finite(resting)
-    sliding = {b: np.asarray(d) for b, d in forced.items() if b in rubbing}
-    for b in rubbing:
-        slip = terms.c_dot[list(rows.slips[b])]
-        speed = float(np.linalg.norm(slip))
-        if speed > world.at_rest_below:
-            sliding[b] = slip / speed
+    sliding = _slides(world, terms, rubbing, forced)
     jam = undetermined(world, terms, sliding)
     if jam and not _one_share(world, terms, resting, sliding):
         return ContactDecision(ContactMode(), Status.jammed, jam)
@@ -105,6 +100,17 @@ def decide(
     mode = ContactMode(tuple(closed), tuple(sorted(sticking)), moving)
     away = terms.G[rows.gaps] @ forces.a + terms.gamma[rows.gaps]
     return ContactDecision(replace(mode, idle=_idle(rows, terms, resting[away[resting] <= little], mode)))
+
+
+def _slides(world: World, terms: Terms, rubbing: Sequence[int], forced: Mapping[int, Array]) -> dict[int, Array]:
+    """Directions of contacts that slip, or are said to begin."""
+    sliding = {b: np.asarray(d) for b, d in forced.items() if b in rubbing}
+    for b in rubbing:
+        slip = terms.c_dot[list(world.rows.slips[b])]
+        speed = float(np.linalg.norm(slip))
+        if speed > world.at_rest_below:
+            sliding[b] = slip / speed
+    return sliding
 
 
 def _idle(rows: ContactRows, terms: Terms, resting: Indices, mode: ContactMode) -> tuple[int, ...]:

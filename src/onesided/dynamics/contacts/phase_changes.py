@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from onesided.base.errors import SolveError
-from onesided.base.tolerances import EPS
+from onesided.base.tolerances import SOME_DIGITS
 from onesided.base.types import Array, Indices, Status
 from onesided.dynamics.contacts.accumulation import FAINT, Accumulations, unseen_hops
 from onesided.dynamics.contacts.contact_run import World
@@ -22,7 +22,7 @@ from onesided.results import Occurrence
 from onesided.results.path import format_number
 from onesided.system.contact_equations import ContactRows, PhaseEquations
 
-HOP = EPS**0.375  # of the largest speed of a contact: hops whose time is round-off are no faster
+HOP = SOME_DIGITS  # of the largest speed of a contact: hops whose time is round-off are no faster
 Tell = Callable[[Occurrence, MotionState, str, str], None]
 
 

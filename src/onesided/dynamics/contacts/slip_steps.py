@@ -11,7 +11,7 @@ from typing import cast
 
 import numpy as np
 
-from onesided.base.tolerances import EPS
+from onesided.base.tolerances import EPS, QUARTER_DIGITS
 from onesided.base.types import Array, Status
 from onesided.dynamics.contacts.sliding import SlidingMechanics
 from onesided.dynamics.mechanics import MotionState
@@ -25,7 +25,7 @@ HALVED = 7.0  # by how much two half steps are better than a whole one, at least
 TURNS = 3  # rounds for a first guess of the directions
 NEWTON, FRESH = 24, 4  # iterations, and after how many of them derivatives are taken anew
 CLOSE = 0.001  # of the tolerance, to which stages are solved
-PROBE = EPS**0.25  # of the slip, over which derivatives are taken
+PROBE = QUARTER_DIGITS  # of the slip, over which derivatives are taken
 HOPELESS = 1.0 / EPS  # the error of a step whose equations were not solved
 
 

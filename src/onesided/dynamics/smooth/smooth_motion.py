@@ -17,14 +17,14 @@ from onesided.dynamics.contacts.surface_events import check_outlines_at, check_s
 from onesided.dynamics.contracts import check_contracts
 from onesided.dynamics.feedback import FeedbackError, Pace
 from onesided.dynamics.mechanics import Mechanics, MotionState
-from onesided.dynamics.monitors import recheck, stack, status_after, verdict
+from onesided.dynamics.monitors import Arrays, recheck, stack, status_after, verdict
 from onesided.dynamics.motion_run import Request, made_by
 from onesided.dynamics.smooth.servo import ServoMechanics
 from onesided.dynamics.smooth.stepper import Stepper
 from onesided.dynamics.smooth.strides import Strides
 from onesided.dynamics.watching.forcing import Forcing
 from onesided.dynamics.watching.watch import MotionWatch
-from onesided.results import Motion, MotionEvent
+from onesided.results import Drift, Motion, MotionEvent
 from onesided.system.equations import Equations
 from onesided.system.held import Sampled
 from onesided.system.system import System
@@ -165,11 +165,7 @@ def _collected(run: SmoothMotion) -> Motion:
     keep = np.append(np.diff(points.t) > 0, True)
     points = type(points)(*(values[keep] for values in points))
     drift, found = recheck(mechanics, points)
-    limit = _energy_limit(mechanics.tolerances, run.method)
-    wrong = verdict(mechanics, drift, limit, run.method.drifts)
-    none = np.zeros((len(points.t) - 1, len(mechanics.equations.system.unilateral)), dtype=bool)
-    passed = words(mechanics.equations, dips(mechanics.equations, points, none, smooth=True))
-    wrong = "; ".join(text for text in (wrong, *passed) if text)
+    wrong = _wrong(run, points, drift)
     system = mechanics.equations.system
     loose = tuple(mechanics.equations.names[i] for i in mechanics.loose)
     notes = [text for text in (run.start.words(), mechanics.words, run.note, run.watch.words, wrong) if text]
@@ -205,6 +201,15 @@ def _collected(run: SmoothMotion) -> Motion:
         members=members,
         sketch=system.sketch,
     )
+
+
+def _wrong(run: SmoothMotion, points: Arrays, drift: Drift) -> str:
+    """What speaks against the motion: constraints or energy that drift, gaps that were passed."""
+    mechanics = run.mechanics
+    drifted = verdict(mechanics, drift, _energy_limit(mechanics.tolerances, run.method), run.method.drifts)
+    none = np.zeros((len(points.t) - 1, len(mechanics.equations.system.unilateral)), dtype=bool)
+    passed = words(mechanics.equations, dips(mechanics.equations, points, none, smooth=True))
+    return "; ".join(text for text in (drifted, *passed) if text)
 
 
 def _multipliers(system: System, mu: Array) -> Array:

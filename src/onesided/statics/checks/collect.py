@@ -171,7 +171,7 @@ class _Kept:
             yield pieces[0][1], int(ends[first] - self.lengths[first]), int(ends[last]), t
 
     def tell(self, progress: Progress) -> None:
-        """Say how far it is."""
+        """Report the share of the range of p that is done."""
         if self.count > 1:
             before = self.s[-1][-2] if self.lengths[-1] > 1 else self.s[-2][-1]
             p = float(self.x[-1][-1, self.curves[-1].n])

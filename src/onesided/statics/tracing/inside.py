@@ -80,7 +80,7 @@ def spread(counts: Indices) -> tuple[Indices, Array]:
 
 
 def halfway(a: CurvePoint, b: CurvePoint) -> Array:
-    """The same in the middle."""
+    """Scaled unknowns in the middle of the cubic through both ends with their tangents."""
     return np.asarray(0.5 * (a.y + b.y) + (0.125 * (b.s - a.s)) * (a.t - b.t))
 
 

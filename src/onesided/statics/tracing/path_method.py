@@ -46,7 +46,7 @@ class PathItem:
 
     @property
     def q(self) -> Array:
-        """Configuration, (n,)."""
+        """Coordinates of the point, (n,), without multipliers and p."""
         return self.point.x[: self.curve.n]
 
     @property
@@ -163,7 +163,7 @@ class LegPosition:
         self.curve, self.point = curve, point
 
     def move(self, b: CurvePoint) -> None:
-        """Make b the present point."""
+        """Go on from b, the end of a step that was accepted."""
         self.point = b
 
     def measure(self, curve: Curve, point: CurvePoint) -> None:

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from onesided.base.tolerances import EPS
+from onesided.base.tolerances import QUARTER_DIGITS
 from onesided.base.types import Array, Indices, Mask
 from onesided.evaluation.equilibrium_blocks import Evaluation
 from onesided.statics.curves.curve import TOGETHER, Curve, CurvePoint
@@ -32,7 +32,7 @@ PROBES = 8  # directions in which |A⁻¹D z| is measured, of many unknowns
 MATRICES = 48  # divided by the number of unknowns: those that are made on a bent step besides its middle; of stiff
 # parts that turn, the matrices are not smooth on the scale of soft modes, and more and more would be made
 SEED = 0  # of the vectors z
-ADDED = EPS**0.25  # of the usual stiffness: what is added where there is none all along
+ADDED = QUARTER_DIGITS  # of the usual stiffness: what is added where there is none all along
 ROW = 16  # places of half a step that are looked at by one operation
 SAMPLES = np.array([0.25, 0.75, 0.125, 0.875, 0.375, 0.625])  # where the parabola is looked at besides the middle
 
@@ -51,7 +51,7 @@ class Matrix:
 
     @cached_property
     def A(self) -> Array:
-        """Both triangles."""
+        """K of the curve, symmetric: both triangles are filled."""
         A, n = self.curve.kkt(self.blocks()), self.curve.n
         A[:n, n:] = A[n:, :n].T
         return A
@@ -110,7 +110,7 @@ class SurveyedSteps:
         self.neutral = np.append(here.neutral, points.neutral)[ends]
 
     def step(self, i: int) -> SurveyedStep:
-        """Step number i of these."""
+        """Both ends of the i-th of these steps, and whether it is bent."""
         number, points = int(self.numbers[i]), self.made.points
         a = self.here if number == 0 else points.point(number - 1)
         return SurveyedStep(a, points.point(number), bool(self.bent[i]))
@@ -170,7 +170,7 @@ class Looks(NamedTuple):
     tests: Array
 
     def of(self, i: int) -> "Looks":
-        """Those on step number i."""
+        """The looks whose owner is step number i."""
         part = slice(*np.searchsorted(self.owner, [i, i + 1]).tolist())
         owner, share, Y, Z, AZ, tests = self
         return Looks(owner[part], share[part], Y[part], Z[part], AZ[part], tests)

@@ -11,7 +11,7 @@ import numpy as np
 from onesided.base.types import Array, Indices
 from onesided.evaluation.equilibrium_blocks import Evaluation
 from onesided.evaluation.path_steps import BOUND, TURN
-from onesided.evaluation.step_data import Here, StepKnobs
+from onesided.evaluation.step_data import Here, PathStretch, StepKnobs
 from onesided.statics.curves.curve import NO_CHANGE, Curve, CurvePoint, CurvePoints
 from onesided.statics.curves.factors import Factors
 from onesided.statics.tracing.hits import Located, PathWatch, Trigger, uneventful
@@ -80,35 +80,11 @@ def stretch(curve: Curve, track: Track, knobs: StepKnobs, watch: PathWatch) -> A
     checked on the way to it.
     """
     made = curve.system.march(_here(curve, track), knobs, curve.frame)
-    s, steps, following, orientation, volume, error, kind, s_middle, middle_slope = made.numbers.T
-    if not len(s):
+    if not len(made.numbers):
         return None
     e = curve.system.derivatives.unpack_stretch(made.blocks)
-    x, y, t = made.y * curve.frame.unit, made.y, made.t
-    if curve.w < len(curve.scales.gap):
-        y, t = y[:, curve.columns], t[:, curve.columns]
-    p_dot = t[:, curve.n]
-    sense = np.sign(p_dot) * (abs(p_dot) > NO_CHANGE)
-    negative, neutral, factors = curve.modes_along(e)
-    margins = curve.margins(e, y, t)
-    all_points = CurvePoints(
-        x,
-        y,
-        t,
-        s,
-        negative,
-        orientation,
-        sense,
-        *margins,
-        e.c.copy(),
-        np.array(e.energy),
-        error,
-        volume,
-        neutral,
-        e.L_x[:, -1].copy(),
-        s_middle,
-        middle_slope,
-    )
+    steps, following, kind = made.numbers[:, 1], made.numbers[:, 2], made.numbers[:, 6]
+    all_points, factors = _points(curve, made, e)
     special = np.flatnonzero(kind).tolist()
     located = {
         i - 1 - number: Located(TRIGGERS[kind[i]], all_points.point(i), e.at(i))
@@ -130,6 +106,20 @@ def stretch(curve: Curve, track: Track, knobs: StepKnobs, watch: PathWatch) -> A
         gap_sizes,
         factors=known,
     )
+
+
+def _points(curve: Curve, made: PathStretch, e: Evaluation) -> tuple[CurvePoints, list[Factors]]:
+    """All points that were reached, those of events among them, and factors of K there."""
+    s, _, _, orientation, volume, error, _, s_middle, middle_slope = made.numbers.T
+    x, y, t = made.y * curve.frame.unit, made.y, made.t
+    if curve.w < len(curve.scales.gap):
+        y, t = y[:, curve.columns], t[:, curve.columns]
+    p_dot = t[:, curve.n]
+    sense = np.sign(p_dot) * (abs(p_dot) > NO_CHANGE)
+    negative, neutral, factors = curve.modes_along(e)
+    directions = negative, orientation, sense
+    known = e.c.copy(), np.array(e.energy), error, volume, neutral, e.L_x[:, -1].copy(), s_middle, middle_slope
+    return CurvePoints(x, y, t, s, *directions, *curve.margins(e, y, t), *known), factors
 
 
 class ReachedEnd(NamedTuple):

@@ -15,7 +15,7 @@ from onesided.base.types import Array, Indices, Mask
 from onesided.evaluation.equilibrium_blocks import Evaluation
 from onesided.evaluation.path_steps import LONG
 from onesided.statics.curves.curve import Curve, CurvePoint
-from onesided.statics.dips import dips, floor_of
+from onesided.statics.tracing.dips import dips, floor_of
 from onesided.statics.tracing.hits import PathWatch, Trigger
 from onesided.statics.tracing.inside import between, spread
 from onesided.statics.tracing.stiffness_looks import (
@@ -47,11 +47,11 @@ class StraightSteps(Protocol):
 
     @property
     def max_step(self) -> float:
-        """Largest step."""
+        """Length of path no step exceeds, in scaled unknowns."""
 
     @property
     def turn(self) -> float:
-        """Angle between successive tangents."""
+        """Angle between successive tangents, in radians, that a step is made for."""
 
     @property
     def resolution(self) -> float:
