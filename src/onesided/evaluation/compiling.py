@@ -248,6 +248,10 @@ class Compiled:
         """Whether it is evaluated by machine code of its own."""
         return self._way is not None and self._way.native
 
+    def native_function(self, *shapes: tuple[int, ...]) -> Any:
+        """Its machine code for arguments of these shapes; None where there is none."""
+        return self._native.known(*shapes) if self.native else None
+
     @property
     def takes_any_rows(self) -> bool:
         """Whether any number of rows is evaluated by the same code."""

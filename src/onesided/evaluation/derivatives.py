@@ -16,6 +16,7 @@ from onesided.base.types import Array
 from onesided.evaluation.compiling import Compiled, compiled
 from onesided.evaluation.equilibrium_blocks import Evaluation, ThreadKeeps
 from onesided.evaluation.jax_process import prepare_jax
+from onesided.evaluation.native_newton import NativeBlocks
 from onesided.evaluation.parameter_slopes import ParameterSlopes
 from onesided.evaluation.path_steps import Stepping
 from onesided.evaluation.rows import families
@@ -30,6 +31,7 @@ SOME = 8  # coordinates from which on it is worth to look for zeros of the Hessi
 WORTH = 200_000  # points that are looked at, times points of one call, that pay for its compilation
 WIDE = 10_000_000  # numbers in Hessians of such points that take longer to compute than all it takes to do without
 MANY = 1000  # numbers of one such call that cost no more than the call itself
+CORRECTED = 64  # corrections after which their loop is machine code
 SEVERAL = 500  # residuals that are worth a function of their own, where the blocks are there already
 SMALL = 64  # coordinates and constraints up to which residuals may be taken from the blocks
 
@@ -65,7 +67,7 @@ class Derivatives:
         self._gaps = compiled(self._packed_constraints, rare=True, rows=True)
         self.stepping = Stepping(n, self.m, self._blocks, self._packed_residual)
         self._ends = (n + 2, n + 2 + self.m, n + 2 + self.m + n * (n + 1), (n, n + 1))
-        self._asked = self._looked = self._residuals_asked = 0
+        self._asked = self._looked = self._residuals_asked = self._corrected = 0
         self._constants: tuple[Any, Any] = (None, None)
         self._few = max(FEW, min(MANY // ((n + self.m) * (n + 1)), CHUNK))
         self.engines: dict[Any, Any] = {}  # for many paths side by side, by what they were made for
@@ -123,6 +125,19 @@ class Derivatives:
             out[second:third].reshape(square),
             out[third:].reshape(self.m, self.n + 1),
         )
+
+    def corrections_pay(self) -> bool:
+        """Whether corrections, of which one begins, are so many that machine code of their own pays."""
+        self._corrected += 1
+        return self._corrected > CORRECTED
+
+    def native_blocks(self, vector: Any) -> NativeBlocks | None:
+        """The packed blocks as machine code for other machine code, if there is any."""
+        function = self._kkt.native_function((self.n + 1 + self.m,), np.shape(vector))
+        if function is None:
+            return None
+        own = np.ascontiguousarray(vector, dtype=np.float64)
+        return NativeBlocks(function.at_point, np.array([own.ctypes.data], dtype=np.int64), 0, (function, own))
 
     def _handed(self, vector: Any) -> Any:
         """The constants as the compiled functions keep them: handing them over with every call takes time."""

@@ -13,6 +13,7 @@ from typing import Any
 import llvmlite.binding as llvm
 import numpy as np
 from llvmlite import ir
+from scipy.linalg import cython_lapack
 
 from onesided.base.types import Array
 from onesided.evaluation.straight import Scalar, ScalarOperation, StraightLine
@@ -150,6 +151,29 @@ ret void
 """
 
 
+# the same at one point, for other machine code: vectors that are the same for all rows stand in a context
+AT_POINT = """define void @{name}_at(i64* %context, double* %x, double* %made, double* %room) {{
+{loads}
+call void @{name}({pointers}, i64 1)
+ret void
+}}
+"""
+
+
+def source_at_point(name: str, count: int) -> str:
+    """Text of the function void name_at(context, x, made, room): all arguments but the first stand in the context."""
+    double, long = POINTER, str(LONG.as_pointer())
+    loads = [
+        f"%p{i} = getelementptr i64, {long} %context, i64 {i}\n"
+        f"%n{i} = load i64, {long} %p{i}\n"
+        f"%a{i} = inttoptr i64 %n{i} to {double}"
+        for i in range(count - 2)
+    ]
+    given = ["%x", *(f"%a{i}" for i in range(count - 2)), "%made"]
+    pointers = ", ".join(f"{double} {one}" for one in given)
+    return AT_POINT.format(name=name, pointers=pointers, loads="\n".join(loads))
+
+
 def source_of_arrays(name: str, count: int) -> str:
     """Text of the function void name_of_arrays(i64 x0, …, i64 rows): its arguments are array objects."""
     loads = [
@@ -170,6 +194,12 @@ def _data_offset() -> int:
     return ctypes.sizeof(ctypes.c_void_p) * list(words).index(probe.ctypes.data)
 
 
+def array_address(builder: Any, array: Any, kind: Any) -> Any:
+    """Address of the data of an array object, read where it is used."""
+    place = builder.inttoptr(builder.add(array, LONG(_data_offset())), kind.as_pointer())
+    return builder.load(place)
+
+
 def counted_loop(builder: Any, count: Any, body: Callable[[Any], Any]) -> None:
     """What the body does for every number below `count`, written where the builder stands."""
     before, head, inside, after = builder.block, *(builder.function.append_basic_block() for _ in range(3))
@@ -186,6 +216,15 @@ def counted_loop(builder: Any, count: Any, body: Callable[[Any], Any]) -> None:
 
 
 @cache
+def lapack_address(name: str) -> int:
+    """Address of a function of LAPACK, as SciPy hands it to compiled code."""
+    capsule, api = vars(cython_lapack)["__pyx_capi__"][name], ctypes.pythonapi
+    name_of = ctypes.PYFUNCTYPE(ctypes.c_char_p, ctypes.py_object)(("PyCapsule_GetName", api))
+    pointer_of = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)(("PyCapsule_GetPointer", api))
+    return int(pointer_of(capsule, name_of(capsule)))
+
+
+@cache
 def _target() -> Any:
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
@@ -193,11 +232,16 @@ def _target() -> Any:
 
 
 class MachineCode:
-    """Functions of one text, compiled for the processor at hand; owns the code."""
+    """Functions of one text, compiled for the processor at hand; owns the code.
 
-    def __init__(self, text: str) -> None:
+    Parameters
+    ----------
+    effort : 0 is compiled seven times as quickly as 2; what mostly calls other functions is as fast.
+    """
+
+    def __init__(self, text: str, *, effort: int = 2) -> None:
         machine = _target().create_target_machine(
-            cpu=llvm.get_host_cpu_name(), features=llvm.get_host_cpu_features().flatten(), opt=2, jit=True
+            cpu=llvm.get_host_cpu_name(), features=llvm.get_host_cpu_features().flatten(), opt=effort, jit=True
         )
         self._engine = llvm.create_mcjit_compiler(llvm.parse_assembly(text), machine)
         self._engine.finalize_object()
@@ -213,9 +257,15 @@ class NativeFunction:
     def __init__(self, line: StraightLine, sizes: Sequence[int], shared: Sequence[bool]) -> None:
         text, declared = source("run", line, sizes, shared)
         count, self._width = len(sizes) + 1, len(line.outputs)
-        self._code = MachineCode("\n".join([*declared, text, source_of_arrays("run", count)]))
+        own = [source_of_arrays("run", count), *([source_at_point("run", count)] if count > 1 else [])]
+        self._code = MachineCode("\n".join([*declared, text, *own]))
         kind = ctypes.CFUNCTYPE(None, *[ctypes.c_size_t] * count, ctypes.c_int64)
         self._run = kind(self._code.address("run_of_arrays"))
+
+    @property
+    def at_point(self) -> int:
+        """Address of void function(context, x, made, room), with the other arguments' addresses in the context."""
+        return self._code.address("run_at")
 
     def __call__(self, arguments: Sequence[Array], rows: int = 1, shape: tuple[int, ...] | None = None) -> Array:
         """Results, (rows, width) or in another shape; arguments are contiguous arrays of doubles."""

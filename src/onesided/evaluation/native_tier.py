@@ -60,6 +60,11 @@ class NativeTier:
         function, shape = known
         return function(arrays, count, (count, *shape) if rows else shape)
 
+    def known(self, *shapes: tuple[int, ...]) -> NativeFunction | None:
+        """The machine code for arguments of these shapes, if there is any; none of them is static."""
+        found = self._known.get(((), *shapes))
+        return None if found is None else found[0]
+
     def _made(self, arguments: tuple[Any, ...], *, rows: bool) -> tuple[NativeFunction, tuple[int, ...]] | None:
         """Machine code for arguments of these shapes, and the shape of what it returns."""
         given = [one if i in self._static else np.asarray(one) for i, one in enumerate(arguments)]

@@ -20,6 +20,7 @@ from onesided.elements.places import Place
 from onesided.evaluation.compiling import compiled
 from onesided.evaluation.derivatives import MILLION, Derivatives
 from onesided.evaluation.equilibrium_blocks import Evaluation
+from onesided.evaluation.native_newton import NativeBlocks
 from onesided.evaluation.step_data import Blocks
 from onesided.structures.element_code import FilledTable, StructureCode
 from onesided.structures.kernels import Data, Form, kernel
@@ -173,6 +174,11 @@ class Assembly(Derivatives):
     def _packed(self, X: Array, table: FilledTable) -> Evaluation:
         """All blocks at many points, by machine code."""
         return self.unpack(table(X, self.n, self._gather[2]))
+
+    def native_blocks(self, vector: Any) -> NativeBlocks | None:
+        """The packed blocks as machine code for other machine code, if there is any."""
+        table = self._table(vector)
+        return None if table is None else table.native_blocks(self.n, self.n + 1 + self.m, self._gather[2])
 
     def evaluate_few(self, X: Array, vector: Any) -> Evaluation:
         """All blocks at any number of points, the rows of X."""

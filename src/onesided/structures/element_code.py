@@ -20,6 +20,7 @@ from onesided.base.collecting import collection_held_back
 from onesided.base.types import Array, Indices
 from onesided.evaluation.kept_lines import kept_line
 from onesided.evaluation.machine_code import LONG, MachineCode, counted_loop, source
+from onesided.evaluation.native_newton import BLOCKS, NativeBlocks
 from onesided.evaluation.straight import NotStraightError, StraightLine, straight
 from onesided.structures.kernels import KEPT, Data, Form
 
@@ -158,6 +159,11 @@ class FilledTable:
         _loop()[1](table, len(self._table), points, X.shape[1], n, sums, size, scratch, len(X))
         return made
 
+    def native_blocks(self, n: int, width: int, size: int) -> NativeBlocks:
+        """The sums at one point of so many numbers, for other machine code."""
+        context = np.array([self._table.ctypes.data, len(self._table), width, n, size], dtype=np.int64)
+        return NativeBlocks(_loop()[0].address("assemble_at"), context, self._room, self)
+
 
 @cache
 def _loop() -> tuple[MachineCode, Callable[..., None]]:
@@ -181,6 +187,17 @@ class _Loop:
             self.b, points, lambda point: counted_loop(self.b, batches, lambda batch: self._batch(point, batch))
         )
         self.b.ret_void()
+        self._at_point()
+
+    def _at_point(self) -> None:
+        """The function `assemble_at` (context, x, made, room): one point, the sums begin at zero."""
+        at_point = ir.Function(self.module, BLOCKS, "assemble_at")
+        context, x, made, room = at_point.args
+        b = ir.IRBuilder(at_point.append_basic_block())
+        table, batches, width, n, size = (b.load(b.gep(context, [LONG(i)])) for i in range(5))
+        counted_loop(b, size, lambda i: b.store(DOUBLE(0.0), b.gep(made, [i])))
+        b.call(self.run, [b.inttoptr(table, LONGS), batches, x, width, n, made, size, room, LONG(1)])
+        b.ret_void()
 
     def _batch(self, point: Any, batch: Any) -> None:
         b = self.b

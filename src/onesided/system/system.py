@@ -17,6 +17,7 @@ from onesided.evaluation.compiling import Compiled
 from onesided.evaluation.derivatives import Derivatives
 from onesided.evaluation.equilibrium_blocks import Evaluation
 from onesided.evaluation.motion_functions import MotionFunctions
+from onesided.evaluation.native_newton import NativeBlocks
 from onesided.evaluation.step_data import CurveFrame, Here, PathStretch, StepKnobs
 from onesided.evaluation.user_functions import Function, Scalar
 from onesided.groups import Group
@@ -302,6 +303,10 @@ class System:
     def keep(self, x: Array, e: Evaluation) -> None:
         """Remember blocks that are known at a packed point: it need not be evaluated once more."""
         self.derivatives.keep(x, self._vector, e)
+
+    def native_blocks(self) -> NativeBlocks | None:
+        """All blocks at a packed point as machine code for other machine code, if there is any."""
+        return self.derivatives.native_blocks(self._vector)
 
     def residual(self, q: Array, p: float, nu: Array) -> tuple[float, Array, Array]:
         """Energy, force balance L_q (n,) and constraint values c (m,), ordered as `constraint_names`."""

@@ -12,6 +12,7 @@ from onesided.evaluation.path_steps import rounding
 from onesided.statics.curves.curve import Curve, CurvePoint, sense_of
 from onesided.statics.curves.factors import FEW, determinant
 
+NEVER = -1.0  # no residual is as small
 NUDGES = (2.0, -3.0, 5.0, -7.0)  # changes of all unknowns, in roundings, that show the scatter of the residual
 
 
@@ -67,6 +68,10 @@ def newton(
     """
     if curve.large:
         return curve.newton(y, border, target=target, limit=limit, reach=reach)
+    if isinstance(border, Plane) and not curve.loose and curve.system.derivatives.corrections_pay():
+        found = _newton_natively(curve, y, border, (target, reach, limit))
+        if found is not None:
+            return found
     first, previous = 0.0, np.inf
     right = np.zeros((curve.size, 2), order="F")
     right[-1, 1] = 1.0
@@ -88,6 +93,36 @@ def newton(
             break
         first, previous, y = first or size, error, y + delta
     return Correction(y, e, solution[:, 1], 0.0, math.nan, first, error, iteration, converged=False)
+
+
+def newton_step(curve: Curve, y: Array, row: Array) -> Correction:
+    """One step of Newton's method from y in the plane through it, where it leads, and the determinant at y."""
+    plane = Plane(row, float(row @ y))
+    if not curve.loose and curve.system.derivatives.corrections_pay():
+        found = _newton_natively(curve, y, plane, (NEVER, math.inf, 0))
+        if found is not None:
+            return found
+    e = curve.evaluate(curve.packed(y))
+    R = curve.residual(e)
+    right = np.zeros((curve.size, 2), order="F")
+    right[:-1, 0], right[-1, 1] = -R, 1.0
+    solution, factors = curve.solve_bordered(e, row, right)
+    delta, tangent = solution.T
+    size, error = math.sqrt(delta @ delta), _largest(R)
+    return Correction(y + delta, e, tangent, *determinant(factors), size, error, 0, converged=False)
+
+
+def _newton_natively(curve: Curve, y: Array, plane: Plane, knobs: tuple[float, float, int]) -> Correction | None:
+    """The same in one call; None where it takes a closer look."""
+    native = curve.native_newton
+    found = None if native is None else native(y, plane.row, plane.level, knobs)
+    if found is None:
+        return None
+    e = curve.system.derivatives.unpack(found.blocks)
+    orientation, volume, first, error, iterations = found.told
+    return Correction(
+        found.y, e, found.tangent, orientation, volume, first, error, int(iterations), converged=found.converged
+    )
 
 
 def _largest(R: Array) -> float:

@@ -17,6 +17,7 @@ from onesided import linalg
 from onesided.base.tolerances import DEFAULT, EPS
 from onesided.base.types import Array, Indices
 from onesided.evaluation.equilibrium_blocks import Evaluation
+from onesided.evaluation.native_newton import NativeNewton
 from onesided.evaluation.step_data import CurveFrame
 from onesided.statics.curves.activity import ConstraintScales
 from onesided.statics.curves.factors import Factors, inertia, least_squares, solve, symmetric_factors
@@ -322,6 +323,15 @@ class Curve:
     def eigenvalue(self, x: Array, index: int) -> float:
         """Eigenvalue of K number `index`, counted from the lowest."""
         return float(np.linalg.eigvalsh(self.kkt(self.evaluate(x)), UPLO="L")[index])
+
+    @cached_property
+    def native_newton(self) -> NativeNewton | None:
+        """Newton's method with a plane by machine code, of systems that have some."""
+        blocks = self.system.native_blocks()
+        if blocks is None:
+            return None
+        sizes, places = (self.n, self.w, len(self.scales.gap)), (self.columns, self.rows)
+        return NativeNewton(blocks, sizes, places, self.unit, self.weight)
 
     def newton(self, y: Array, border: "Plane | Closed", *, target: float, limit: int, reach: float) -> "Correction":
         """For large systems only: small ones go through the function `newton`."""

@@ -23,9 +23,8 @@ from onesided.evaluation.resolution import (
     may_vanish,
     turns_back,
 )
-from onesided.statics.curves.corrections import Plane, make_point, newton
+from onesided.statics.curves.corrections import Plane, make_point, newton, newton_step
 from onesided.statics.curves.curve import Curve, CurvePoint
-from onesided.statics.curves.factors import determinant
 
 if TYPE_CHECKING:  # curves of large systems are made elsewhere
     from onesided.statics.curves.large import LargeCurve
@@ -148,12 +147,9 @@ def resolved(
     n, move, along = curve.n, b.y - a.y, a.t + b.t
     h, along = math.sqrt(move @ move), along / math.sqrt(along @ along)
     y = halfway(a, b)
-    e = curve.evaluate(curve.packed(y))
-    right = np.zeros((curve.size, 2), order="F")
-    right[:-1, 0], right[-1, 1] = -curve.residual(e), 1.0
-    solution, factors = curve.solve_bordered(e, along, right)
-    orientation, volume = determinant(factors)
-    delta, t, length = solution[:, 0], solution[:, 1], math.sqrt(solution[:, 1] @ solution[:, 1])
+    found = newton_step(curve, y, along)
+    e, t, orientation, volume = found.e, found.tangent, found.orientation, found.volume
+    delta, length = found.y - y, math.sqrt(t @ t)
     regular = math.isfinite(a.volume) or math.isfinite(b.volume)  # it may be singular all along
     if not math.sqrt(delta @ delta) <= MIDDLE * miss * h or (regular and not math.isfinite(volume)):
         return None
@@ -171,7 +167,7 @@ def resolved(
         if falls_below(gaps, -tolerances.residual):
             return None
     at_a, at_b = float(a.t[n]), float(b.t[n])
-    p = Triple(float(a.y[n]), h * at_a, float(y[n] + delta[n]), h * float(t[n]), float(b.y[n]), h * at_b)
+    p = Triple(float(a.y[n]), h * at_a, float(found.y[n]), h * float(t[n]), float(b.y[n]), h * at_b)
     if turns_back(p, math.copysign(1.0, at_a), h):
         return None
     return Middle((a.s + b.s) / 2, volume, t, e.L_p * float(curve.unit[n] * t[n]))
