@@ -27,7 +27,8 @@ class Evaluation(NamedTuple):
 
     def at(self, i: int) -> "Evaluation":
         """The blocks of one of many points."""
-        return Evaluation(*(np.asarray(block)[i] for block in self))
+        energy, L_x, c, L_qx, c_x = self
+        return Evaluation(np.asarray(energy)[i], L_x[i], c[i], L_qx[i], c_x[i])
 
     def pick(self, chosen: Any) -> "Evaluation":
         """The blocks of some of many points."""

@@ -5,7 +5,6 @@ Unknowns are the columns (q, p, ν_W), equations the rows (L_q, c_W): one more u
 """
 
 import math
-from collections.abc import Iterator
 from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
@@ -20,7 +19,7 @@ from onesided.evaluation.equilibrium_blocks import Evaluation
 from onesided.evaluation.native_newton import NativeNewton
 from onesided.evaluation.step_data import CurveFrame
 from onesided.statics.curves.activity import ConstraintScales
-from onesided.statics.curves.factors import Factors, inertia, least_squares, solve, symmetric_factors
+from onesided.statics.curves.factors import Factors, inertia, inertia_of_many, least_squares, solve, symmetric_factors
 from onesided.statics.curves.spectrum import spectrum_at, undecided
 from onesided.system.sizes import Sizes
 from onesided.system.system import System
@@ -264,14 +263,14 @@ class Curve:
         return e.constraint_rates(velocity[..., :-1], velocity[..., -1:])[..., self.k :]
 
     def kkt(self, e: Evaluation) -> Array:
-        """Lower triangle of K = [[L_qq, Eᵀ], [E, 0]] without units."""
+        """Lower triangle, in Fortran order, of K = [[L_qq, Eᵀ], [E, 0]] without units: rows are copied as columns."""
         n, w = self.n, self.w
         if not w:
-            return np.asarray(np.multiply(e.L_qx[:, :n], self._square, order="F"))
-        K = np.zeros((n + w, n + w), order="F")
+            return np.asarray(e.L_qx[:, :n] * self._square).T
+        K = np.zeros((n + w, n + w))
         np.multiply(e.L_qx[:, :n], self._square, out=K[:n, :n])
-        np.multiply(e.c_x[self._taken, :n], self._slope, out=K[n:, :n])
-        return K
+        K[:n, n:] = (e.c_x[self._taken, :n] * self._slope).T
+        return K.T
 
     def modes(self, e: Evaluation) -> tuple[int, bool]:
         """Negative eigenvalues of the Hessian reduced on the working set, and whether it has a zero one.
@@ -287,22 +286,21 @@ class Curve:
         negative, neutral = inertia(factors[0].diagonal(), factors[1])
         return self._modes_on_null_space(e) if neutral and self.w else (int(negative) - self.w, bool(neutral))
 
-    def modes_along(self, e: Evaluation) -> tuple[Array, Array, list[Factors]]:
-        """The same at many points, along the first axis of the blocks, and the factors."""
-        factors = [symmetric_factors(K) for K in self._kkt_along(e)]
-        diagonals, pivots = np.array([ldu.diagonal() for ldu, _ in factors]), np.array([one for _, one in factors])
-        negative, neutral = inertia(diagonals, pivots)
+    def modes_along(self, e: Evaluation) -> tuple[Any, Any, list[Factors]]:
+        """The same at many points, along the first axis of the blocks, and the factors.
+
+        Small matrices are made and factorised together, large ones, which do not fit into the cache, one by one.
+        """
+        if self.n + self.w <= TOGETHER:
+            negative, neutral, factors = inertia_of_many(self.kkt_along(e.L_qx, e.c_x))
+        else:
+            factors = [symmetric_factors(self.kkt(e.at(i))) for i in range(len(e.L_qx))]
+            diagonals = np.array([ldu.diagonal() for ldu, _ in factors])
+            negative, neutral = inertia(diagonals, np.array([one for _, one in factors]))
         negative -= self.w
         for i in np.flatnonzero(neutral) if self.w else ():
             negative[i], neutral[i] = self._modes_on_null_space(e.at(int(i)))
         return negative, neutral, factors
-
-    def _kkt_along(self, e: Evaluation) -> Iterator[Array]:
-        """K at many points, one by one; small matrices are made together, large ones do not fit into the cache."""
-        if self.n + self.w > TOGETHER:
-            yield from (self.kkt(e.at(i)) for i in range(len(e.L_qx)))
-            return
-        yield from (one.T for one in self.kkt_along(e.L_qx, e.c_x))
 
     def kkt_along(self, L_qx: Array, c_x: Array) -> Array:
         """K at many points, both triangles."""

@@ -7,7 +7,8 @@ import numpy as np
 from scipy.linalg import lapack
 
 from onesided.base.tolerances import EPS
-from onesided.base.types import Array, Indices
+from onesided.base.types import Array, Indices, Mask
+from onesided.evaluation.native_factors import factors_of_many
 
 FEW = 12  # rows up to which numbers one by one take less time than arrays
 TINY = EPS**16  # products of pivots between this and its inverse neither underflow nor overflow
@@ -65,3 +66,9 @@ def inertia(diagonal: Array, pivots: Indices) -> tuple[Any, Any]:
     single = pivots > 0
     pairs = (~single).sum(axis=-1) // 2
     return ((diagonal < -small) & single).sum(axis=-1) + pairs, ((abs(diagonal) <= small) & single).any(axis=-1)
+
+
+def inertia_of_many(K: Array) -> tuple[Indices, Mask, list[Factors]]:
+    """The same for every K[i] (both triangles, overwritten), and the factors."""
+    ldu, pivots = factors_of_many(K)
+    return *inertia(ldu.diagonal(axis1=1, axis2=2), pivots), list(zip(ldu, pivots, strict=True))

@@ -21,7 +21,7 @@ from onesided.base.tolerances import QUARTER_DIGITS
 from onesided.base.types import Array, Indices, Mask
 from onesided.evaluation.equilibrium_blocks import Evaluation
 from onesided.statics.curves.curve import TOGETHER, Curve, CurvePoint
-from onesided.statics.curves.factors import Factors, inertia, solve, solve_symmetric, symmetric_factors
+from onesided.statics.curves.factors import Factors, inertia_of_many, solve, solve_symmetric, symmetric_factors
 from onesided.statics.tracing.stretch import Ahead
 
 CLOSE = 1.0  # |A⁻¹D z| of the two ends of a stretch, up to which A does not become singular half-way to the other end
@@ -230,7 +230,7 @@ class StiffnessLooks:
         ).ravel()  # a half is measured at its own end, if that is regular
         both, measured = A[pairs], probes[chosen]
         change = both[:, 1] - both[:, 0]
-        start, turned = (np.repeat(one, 2, axis=0) @ measured for one in (both[:, 0], change))
+        start, turned = (_of_halves(one, measured) for one in (both[:, 0], change))
         return _Ends(both, change, measured, start, turned, np.asarray(~usable.any(axis=1)))
 
     def in_rows(self, ends: _Ends) -> _Rows:
@@ -258,7 +258,7 @@ class StiffnessLooks:
         bend = curve.kkt_along(e.L_qx, e.c_x) - ends.A[doubtful].mean(axis=1)
         curved = np.zeros_like(ends.turned)
         halves = (2 * doubtful[:, None] + [0, 1]).ravel()
-        curved[halves] = np.repeat(bend, 2, axis=0) @ ends.probes[halves]
+        curved[halves] = _of_halves(bend, ends.probes[halves])
         some = np.isin(rows.halves, halves)
         rows.seen[some] -= 4.0 * rows.f[some] * (1.0 - rows.f[some]) * (rows.Z[some] @ curved[rows.halves[some]])
         rough = ends.singular.copy()
@@ -281,9 +281,7 @@ class StiffnessLooks:
             return
         owner, f = some[chosen], SAMPLES[which, None, None]
         A = ends.A[owner, 0] + f * ends.change[owner] + (4.0 * f * (1.0 - f)) * bend[chosen]
-        factors = [symmetric_factors(one.T) for one in A]
-        diagonals, pivots = np.array([ldu.diagonal() for ldu, _ in factors]), np.array([one for _, one in factors])
-        negative, neutral = inertia(diagonals, pivots)
+        negative, neutral, _ = inertia_of_many(A)
         odd = self._unexpected(negative - self.curve.w, owner) & ~neutral
         for i, number in zip(owner[odd].tolist(), which[odd].tolist(), strict=True):
             self.odd[i] = min(self.odd.get(i, 1.0), float(SAMPLES[number]))
@@ -364,6 +362,12 @@ class CloserLooks(NamedTuple):
         if not probes:  # the middle one is as good as any
             return np.where(np.arange(len(f)) == len(f) // 2, math.inf, 0.0)
         return np.asarray(np.max([_squares(D @ one) for one in probes], axis=0))
+
+
+def _of_halves(matrices: Array, probes: Array) -> Array:
+    """The matrix of each step times the probes of both its halves."""
+    found = matrices[:, None] @ probes.reshape(len(matrices), 2, *probes.shape[1:])
+    return np.asarray(found.reshape(probes.shape))
 
 
 def _given(e: Evaluation) -> Evaluation:
