@@ -8,6 +8,7 @@ import pytest
 
 import onesided
 from onesided import Kind, Scales, Status, System
+from onesided.elements import Bar, Force, Node
 
 L0, Y_L, P_L = math.sqrt(1.25), 0.277880091075165, 0.0429143257312247
 
@@ -526,3 +527,23 @@ def test_a_limit_point_just_ahead_of_the_start_is_no_corner(beside, offset, comp
     )
     assert path.events[0].kind is onesided.Kind.limit
     assert path.events[0].p == pytest.approx(offset + 2 / 3, abs=1e-12)
+
+
+@pytest.mark.parametrize("unit", [1e-6, 1.0, 1e6])
+@pytest.mark.parametrize("dimension", [2, 3])
+def test_a_path_that_ends_where_a_bar_has_no_length_names_the_bar(dimension, unit):
+    """A bar pressed to a point takes stiffness × length; beyond, its force has no direction."""
+    rest = (0.0,) * (dimension - 1)
+    spring = onesided.compose(
+        Node("a", (0.0, *rest), fixed=True),
+        Node("b", (2.0 * unit, *rest), fixed="yz"[: dimension - 1]),
+        Node("c", (4.0 * unit, *rest), fixed=True),
+        Bar("rod", ("a", "b"), stiffness=3.0),
+        Bar("other", ("b", "c"), stiffness=1e-9),
+        Force("load", "b", (1.0, *rest)),
+    )
+    path = onesided.trace(spring, direction=-1, p_bounds=(-50.0 * unit, 50.0 * unit), throw=False)
+    assert path.status is Status.step_too_small
+    assert path.p[-1] == pytest.approx(-6.0 * unit, rel=1e-8)
+    assert "'rod' come together" in path.note
+    assert "other" not in path.note

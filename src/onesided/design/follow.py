@@ -16,7 +16,7 @@ from onesided.base.types import Array, Status
 from onesided.design.event_curves import CurveOfEvents, curve_of_events, refuse_broken
 from onesided.design.event_equations import degenerate, standpoint
 from onesided.design.event_nodes import JUMP, EventNode, Met, between, goes_with_another, guessed
-from onesided.design.rough_places import NEAR, jumps_at, without_length
+from onesided.design.rough_places import NEAR, jumps_at, bare_members
 from onesided.design.sightings import Label, Sighting, loads_soft_modes, look
 from onesided.linalg import one_thread
 from onesided.results import Encounter, Event, Followed, Kind, Meeting
@@ -180,7 +180,7 @@ class _Side:
 
     def _cause(self, met: Met) -> str:
         """What makes a kink, as far as it has a name."""
-        bare = without_length(self.events, met.node.w)
+        bare = bare_members(self.events, met.node.w)
         told = (f"'{name}' has no length" if name in bare else f"'{name}' has one" for name in met.label.names)
         return ", ".join(told) or ANY_KINK
 

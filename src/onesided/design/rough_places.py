@@ -11,11 +11,12 @@ from onesided.base.tolerances import EPS, QUARTER_DIGITS, SMALL, SOME_DIGITS
 from onesided.base.types import Array
 from onesided.design.event_curves import CurveOfEvents
 from onesided.design.spots import Spot
+from onesided.results.member_series import without_length
 
 NEAR, WIDE = SOME_DIGITS, 16.0 * SOME_DIGITS  # distances to both sides of a place that is known to half the digits
 LASTING = 0.5  # share of a change at the wide distance that is left at the near one where it is a jump
 CLOSE = NEAR / 64.0  # distance over which slopes of member results are taken, on one side of a place
-LENGTH, NONE = ".length", 64.0 * NEAR  # a member's length, and the share of the longest that is none
+NONE = 64.0 * NEAR  # share of the length of the longest member that is none
 ROUNDED = 64.0 * EPS  # share of a result below which its change is rounding
 ANY = QUARTER_DIGITS  # a jump is more than this share of the numbers that jump
 
@@ -35,16 +36,14 @@ def jumps_at(events: CurveOfEvents, w: Array, along: Array) -> tuple[str, ...] |
         return None
 
 
-def without_length(events: CurveOfEvents, w: Array) -> tuple[str, ...]:
+def bare_members(events: CurveOfEvents, w: Array) -> tuple[str, ...]:
     """Members of a composed structure whose length vanishes at w."""
-    found = {name: value for name, value in _members(events, w).items() if name.endswith(LENGTH)}
-    longest = max(found.values(), default=0.0)
-    return tuple(name.removesuffix(LENGTH) for name, value in found.items() if value <= NONE * longest)
+    return tuple(without_length(_members(events, w), NONE))
 
 
 def _bent_members(events: CurveOfEvents, w: Array, along: Array) -> tuple[str, ...]:
     """Members without length at w, or else those whose results depend on the state with a kink there."""
-    bare = without_length(events, w)
+    bare = bare_members(events, w)
     if bare:
         return bare
     places = [w + way * h * along for h in (NEAR, WIDE) for way in (-1.0, 1.0)]

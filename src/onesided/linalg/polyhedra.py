@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy.optimize import nnls
 
 from onesided.base.errors import UsageError
 from onesided.base.tolerances import DEFAULT
@@ -171,7 +171,7 @@ def balanced_rows(gradients: Array, free: Mask, tol: float = DEFAULT.rank) -> Ma
     unit = W[rest] / sizes[rest, None]
     while not found[rest].all():
         wanted = ~found[rest]
-        z, off = nnls(np.vstack([unit.T, wanted]), np.eye(1, W.shape[1] + 1, W.shape[1])[0])
+        z, off = scipy.optimize.nnls(np.vstack([unit.T, wanted]), np.eye(1, W.shape[1] + 1, W.shape[1])[0])
         if off > tol:
             break
         found[rest[wanted & (z > tol)]] = True

@@ -12,6 +12,7 @@ from onesided.base.errors import UsageError
 from onesided.base.types import Array
 
 SHOWN = 8  # names in messages
+LENGTH = ".length"  # of a member, among its results
 Compute = Callable[[], Mapping[str, Array]]
 Sections = Callable[[str, Array], Mapping[str, Array]]
 ABSENT = "this result knows no members: its system was not composed of parts"
@@ -139,3 +140,10 @@ def joined_members(parts: Sequence[Members]) -> Members:
         return {name: np.concatenate([part[name] for part in parts]) for name in names}
 
     return Members(names, compute, absent=parts[0].absent)
+
+
+def without_length(results: Mapping[str, Any], share: float) -> list[str]:
+    """Members whose length is at most a share of the longest one, at the last of the points."""
+    lengths = {name.removesuffix(LENGTH): np.ravel(results[name])[-1] for name in results if name.endswith(LENGTH)}
+    longest = max(lengths.values(), default=0.0)
+    return [name for name, length in lengths.items() if length <= share * longest]

@@ -3,7 +3,9 @@
 import numpy as np
 
 from onesided.base.errors import UsageError
+from onesided.base.tolerances import HALF_DIGITS
 from onesided.base.types import Array
+from onesided.results.member_series import Members, without_length
 from onesided.system.system import System
 
 SHOWN = 6  # names of contacts
@@ -27,6 +29,12 @@ def too_short(system: System, p: Array) -> str:
     """Members whose natural length p makes negative, in words: their forces have no meaning there."""
     names = [] if system.structure is None else system.structure.shrunk(system.parameters, p)
     return f"the natural length of {_listed(names)} becomes negative: forces have no meaning there" if names else ""
+
+
+def vanished(members: Members) -> str:
+    """Members whose ends have come together at the last point, in words: their force has no direction there."""
+    names = without_length(members, HALF_DIGITS)
+    return f"the ends of {_listed(names)} come together: a force between them has no direction there" if names else ""
 
 
 def refuse_history(system: System) -> None:

@@ -21,7 +21,7 @@ from onesided.statics.checks.audit import Finding, audit, told
 from onesided.statics.checks.balance import doubtful_steps, fails_between, round_off
 from onesided.statics.curves.activity import rounding
 from onesided.statics.curves.curve import Curve
-from onesided.statics.notes import noted
+from onesided.statics.notes import noted, vanished
 from onesided.statics.tracing.path_method import Origin, Passage, PathItem, PathMethod
 from onesided.statics.tracing.quiet import NEAR_ZERO
 from onesided.system.system import System
@@ -76,6 +76,8 @@ def collect(
         sketch=system.sketch,
     )
     path = replace(path, events=tuple(replace(event, index=i, shape=path.shape(i)) for event, i in kept.events))
+    if path.status is Status.step_too_small and (gone := vanished(members)):
+        path = replace(path, note=f"{path.note}; {gone}")
     return _audited(path, kept, origin)
 
 
