@@ -16,7 +16,7 @@ from onesided.base.types import Array, Status
 from onesided.design.event_curves import CurveOfEvents, curve_of_events, refuse_broken
 from onesided.design.event_equations import degenerate, standpoint
 from onesided.design.event_nodes import JUMP, EventNode, Met, between, goes_with_another, guessed
-from onesided.design.rough_places import NEAR, jumps_at, bare_members
+from onesided.design.rough_places import NEAR, bare_members, jumps_at
 from onesided.design.sightings import Label, Sighting, loads_soft_modes, look
 from onesided.linalg import one_thread
 from onesided.results import Encounter, Event, Followed, Kind, Meeting
