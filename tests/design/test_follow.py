@@ -316,10 +316,11 @@ def test_hilltops_of_limit_points_are_located(c):
         assert (top.theta, top.p) == pytest.approx(np.array([place, -2 * place / 3]) / np.sqrt(3), abs=1e-10)
 
 
-def test_a_model_that_ends():
+def test_panels_that_can_be_no_longer():
     """Panels lean on each other at an angle that has no value for lengths above (2 sin(π/8) − t)/sin(π/4).
 
     By symmetry all reactions vanish where hook, hinge and tip of a panel are on one line: b sin(lean − p) = sin(lean).
+    At the longest the curve has a vertical tangent; if it goes on there, panels lean the other way.
     """
     system = zoo.load("panel-ring").system
     event, idle = onesided.trace(system, max_events=2, throw=False).events
@@ -328,13 +329,13 @@ def test_a_model_that_ends():
     found = onesided.follow(event, "l", (0.69, 1.4))
     chord, b, t = 2 * np.sin(np.pi / 8), 1.2, 0.12
     longest = (chord - t) / np.sin(np.pi / 4)
-    assert found.theta[-1] == pytest.approx(longest, rel=1e-6)
-    lean = np.pi / 8 + np.arccos(np.minimum((found.theta * np.sin(np.pi / 4) + t) / chord, 1.0))
-    clear = found.theta < longest - 1e-3
-    assert clear.sum() > 5
+    assert max(found.theta) == pytest.approx(longest, rel=1e-6)
+    ahead = np.arange(len(found)) <= np.argmax(found.theta)
+    half = np.arccos(np.minimum((found.theta * np.sin(np.pi / 4) + t) / chord, 1.0))
+    lean = np.pi / 8 + np.where(ahead, half, -half)
+    clear = (half > 0.01) & (ahead | (found.theta > 0.87))  # from there on the tip touches elsewhere
+    assert np.sum(clear & ahead) > 5
     assert found.p[clear] == pytest.approx((lean - np.arcsin(np.sin(lean) / b))[clear], rel=1e-10)
-    assert "growing: the path ends" in found.note
-    assert "acos" in found.note
 
 
 def test_two_walls_at_the_same_place_are_followed():

@@ -15,6 +15,9 @@ from onesided.results import Encounter
 SHARES = tuple(0.5 - 0.5 * np.cos(np.pi * k / 9.0) for k in range(10))  # of a step with a singular point inside
 LITTLE_LESS = 0.9  # share of a stretch that the next one around a singular point must be shorter than
 FEWEST = 4  # points through which a zero is interpolated
+FIRST_STEP = 0.02  # in scaled units of (y, τ)
+STRAIGHT = 0.998  # cosine between tangents from which on steps grow
+TURNED = 0.7  # cosine between tangents of the equilibria: across an old one a later one may seem singular
 JUMP = 0.5  # share of a number's change that no continuous one makes at once
 
 
@@ -37,6 +40,17 @@ class Met:
     before: Sighting
     after: Sighting | None
     left: float
+
+
+def turned(here: EventNode, found: EventNode, step: float) -> bool:
+    """Whether the equilibria of the event turn too far in a step for det M to tell forks of them.
+
+    A tangent that turns by more than a right angle looks like one that changes its sign at a fork.
+    """
+    along = float(here.border @ found.border)
+    if here.seen.spot.orientation == found.seen.spot.orientation:
+        return along < TURNED
+    return along < STRAIGHT or step > FIRST_STEP
 
 
 def goes_with_another(label: Label, changed: list[Label]) -> bool:

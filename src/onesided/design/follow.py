@@ -13,24 +13,33 @@ from onesided.base.names import unknown_name
 from onesided.base.progress import SILENT, Progress
 from onesided.base.tolerances import DEFAULT, EPS, HALF_DIGITS, MOST_DIGITS, QUARTER_DIGITS, Tolerances
 from onesided.base.types import Array, Status
+from onesided.design.both_sides import joined
 from onesided.design.event_curves import CurveOfEvents, curve_of_events, refuse_broken
 from onesided.design.event_equations import degenerate, standpoint
-from onesided.design.event_nodes import JUMP, EventNode, Met, between, goes_with_another, guessed
+from onesided.design.event_nodes import (
+    FIRST_STEP,
+    JUMP,
+    STRAIGHT,
+    EventNode,
+    Met,
+    between,
+    goes_with_another,
+    guessed,
+    turned,
+)
 from onesided.design.rough_places import NEAR, bare_members, jumps_at
-from onesided.design.sightings import Label, Sighting, loads_soft_modes, look
+from onesided.design.sightings import FATAL, Label, Sighting, loads_soft_modes, look, own_turns
 from onesided.linalg import one_thread
-from onesided.results import Encounter, Event, Followed, Kind, Meeting
+from onesided.results import Encounter, Event, Followed
 from onesided.system.system import System
 
-FIRST_STEP, SMALLEST_STEP = 0.02, HALF_DIGITS  # in scaled units of (y, τ)
+SMALLEST_STEP = HALF_DIGITS  # in scaled units of (y, τ)
 LARGEST_STEP = 0.1  # share of the bounds of the parameter; how far the state moves is for the bends to say
 AWAY = EPS**-0.5  # scaled distance beyond which an event is no longer followed
-STRAIGHT, BENT = 0.998, 0.97  # cosine between tangents from which on steps grow, or are made again
-FATAL = {Encounter.corner_limit, Encounter.corners, Encounter.contact}  # where margins vanish the event ends
+BENT = 0.97  # cosine between tangents from which on steps are made again
 FORWARD = 0.5  # share of a step beyond a kink that leads away from it
 NO_WAY_ON = " (the equations have a kink there: {})"
 ANY_KINK = "a law, the end of a segment, a member without length"
-ENDS = {one: one for one in (Status.bound_reached, Status.path_ended)} | {Status.far: Status.path_ended}
 
 
 @checked
@@ -82,9 +91,12 @@ def follow(
         with one_thread(), suppress(KeyboardInterrupt):  # sides that have not ended are `interrupted`
             for side in sides:
                 side.run(tell)
+                if side.status is Status.closed:
+                    sides[1].status = Status.closed
+                    break
     finally:
         progress.end()
-    result = _joined(event, events, parameter, sides)
+    result = joined(event, events, parameter, sides)
     if throw and not result.ok:
         raise SolveError(result.status.value, result, got=result.note)
     return result
@@ -121,7 +133,7 @@ class _Side:
                         return self._stuck(here)
                     here, step = beyond, FIRST_STEP
                 continue
-            ending, status = self._inside(here, found)
+            ending, status = self._home(here, found) or self._inside(here, found)
             for one in self._meetings(here, ending):
                 self.nodes.append(one.node)
                 self.met.append(one)
@@ -194,16 +206,32 @@ class _Side:
         if seen is None or not np.all(np.isfinite(seen.loose.rates)):
             return None
         t = seen.loose.tangent(like)
-        if self.events.condition is None:
+        if own_turns(self.events.condition):
             seen.numbers[Label(Encounter.turns)] = float(t[-1])
         along = border if self.events.condition is None else seen.spot.t / np.linalg.norm(seen.spot.t)
         return EventNode(w, t, along, seen)
 
     def _next(self, here: EventNode, step: float) -> EventNode | None:
-        """The next point; None where it is not found, or the curve bends too much on the way."""
+        """The next point; None where it is not found, or the curve or the equilibria on it turn too far."""
         w = self.events.corrected(here.w + step * here.t, here.t, here.border)
         found = None if w is None else self._node(w, here.t, here.border)
-        return found if found is not None and float(found.t @ here.t) > BENT else None
+        if found is None or float(found.t @ here.t) <= BENT:
+            return None
+        return None if self.events.condition is not None and turned(here, found, step) else found
+
+    def _home(self, here: EventNode, found: EventNode) -> tuple[EventNode, Status] | None:
+        """The first point, where the step passes it again in the same sense: the curve is closed."""
+        first = self.nodes[0]
+        before, after = (float((one.w - first.w) @ first.t) for one in (here, found))
+        if here is first or not before < 0.0 <= after or _off(here, first) > 2.0 * _off(found, here):
+            return None
+        guess = between(here, found, before / (before - after))
+        guess -= ((guess - first.w) @ first.t) * first.t
+        w = self.events.corrected(guess, first.t, here.border)
+        if w is None or np.max(np.abs(w - first.w)) > HALF_DIGITS * (1.0 + np.max(np.abs(w))):
+            return None
+        ending = self._node(first.w, here.t, here.border)
+        return None if ending is None else (ending, Status.closed)
 
     def _inside(self, here: EventNode, found: EventNode) -> tuple[EventNode, Status | None]:
         """The point, or where the curve leaves the bounds before it."""
@@ -292,78 +320,9 @@ class _Side:
         return Met(label, node, a.seen, None if ends else b.seen, left)
 
 
+def _off(a: EventNode, b: EventNode) -> float:
+    return float(np.linalg.norm(a.w - b.w))
+
+
 class _SingularError(Exception):
     """The equations cannot be solved at a point."""
-
-
-def _at_start(back: _Side, ahead: _Side, floor: float) -> Iterator[Met]:
-    """Meetings at the first point itself: numbers that are zero there and have other signs to its two sides.
-
-    Those that end the event, and turns, whose number goes with the sense of travel, are seen on the sides.
-    """
-    start = ahead.nodes[0]
-    before, after = (side.nodes[min(1, len(side.nodes) - 1)].seen for side in (back, ahead))
-    for label, here in start.seen.numbers.items():
-        watched = label.kind is not Encounter.turns and (label.piece or label.kind not in FATAL)
-        a, b = before.numbers.get(label, 0.0), after.numbers.get(label, 0.0)
-        if watched and abs(here) <= floor < min(abs(a), abs(b)) and a * b < 0.0:
-            yield Met(label, start, before, after, abs(here))
-
-
-def _joined(event: Event, events: CurveOfEvents, parameter: str, sides: list[_Side]) -> Followed:
-    """Both sides as one curve, the falling side first."""
-    back, ahead = sides
-    nodes = [*reversed(back.nodes[1:]), *ahead.nodes]
-    place = {id(node): i for i, node in enumerate(nodes)}
-    x = np.array([node.seen.spot.x for node in nodes])
-    system = events.where.system
-    n, k, number = system.n, len(system.bilateral), list(system.parameters).index(parameter)
-    origin, span = system.parameters[parameter], events.line.direction[number]
-    theta = origin + span * np.array([node.w[-1] for node in nodes])
-    at_start = _at_start(back, ahead, events.tolerances.gap)
-    met = [(one, True) for one in reversed(back.met)] + [(one, False) for one in (*at_start, *ahead.met)]
-    meetings = []
-    for one, reverse in met:
-        i = place[id(one.node)]
-        where = parameter, system.control, float(theta[i]), float(x[i, n]), x[i, :n]
-        meetings.append(_meeting(one, i, where, reverse=reverse))
-    return Followed(
-        kind=event.kind,
-        about=event.words(),
-        parameter=parameter,
-        control=system.control,
-        coordinates=system.coordinates,
-        theta=theta,
-        p=x[:, n],
-        q=x[:, :n],
-        mu=x[:, n + 1 : n + 1 + k],
-        lam=x[:, n + 1 + k :],
-        energy=np.array([float(node.seen.spot.e.energy) for node in nodes]),
-        degrees=np.array([node.seen.degrees for node in nodes], dtype=np.intp),
-        start=len(back.nodes) - 1,
-        meetings=tuple(meetings),
-        status=_worst(ahead.status, back.status),
-        note="; ".join(
-            f"{word}: {side.status.value}{side.why}" for word, side in zip(("falling", "growing"), sides, strict=True)
-        ),
-        provenance={
-            "parameters": dict(system.parameters),
-            "event": Kind(event.kind).name,
-            "labels": {name: list(pair) for name, pair in system.labels.items()},
-        },
-    )
-
-
-def _meeting(one: Met, i: int, where: tuple[str, str, float, float, Array], *, reverse: bool) -> Meeting:
-    """What was met at node i of the joined curve; in reverse, what was found before it comes after it."""
-    sides = [one.before.words, "" if one.after is None else one.after.words]
-    before, after = sides[::-1] if reverse and one.after is not None else sides
-    kind, names, piece = one.label
-    return Meeting(kind, *where, names, before, after, one.left, i, piece)
-
-
-def _worst(ahead: Status, back: Status) -> Status:
-    """Status of both sides together: interrupted, else one that is no usual end, else that of the growing side."""
-    if Status.interrupted in {ahead, back}:
-        return Status.interrupted
-    return next((one for one in (back, ahead) if one not in ENDS), ENDS.get(ahead, ahead))

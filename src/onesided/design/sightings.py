@@ -7,13 +7,14 @@ import numpy as np
 
 from onesided.base.tolerances import QUARTER_DIGITS, Tolerances
 from onesided.base.types import Array
-from onesided.design.conditions import Condition, Meets, Release, Turn
+from onesided.design.conditions import Condition, Level, Meets, Release, Turn
 from onesided.design.event_curves import CurveOfEvents, Loose
 from onesided.design.spots import Spot
 from onesided.results import Encounter, Kind
 from onesided.statics.curves.spectrum import split
 
 SIDES = ("open", "closed")
+FATAL = {Encounter.corner_limit, Encounter.corners, Encounter.contact}  # where margins vanish the event ends
 
 
 class Label(NamedTuple):
@@ -44,7 +45,7 @@ class Sighting:
 
 def look(events: CurveOfEvents, w: Array, border: Array) -> Sighting | None:
     """The numbers to be watched at a point; None where the equations are singular."""
-    spot = events.spot(w, border)
+    spot = events.spot(w, border, about=True)
     loose = events.loose(spot)
     if loose is None:
         return None
@@ -57,9 +58,20 @@ def look(events: CurveOfEvents, w: Array, border: Array) -> Sighting | None:
         numbers[Label(Encounter.cusp)] = crossing
         numbers[Label(Encounter.hilltop)] = spot.orientation * spot.volume
         return Sighting(spot, loose, _around(spot), f"{Kind.limit.value}, {_told(_around(spot))}", numbers)
-    if not isinstance(events.condition, Meets | Release):
-        return Sighting(spot, loose, _around(spot), f"{events.event.kind.value}, {_told(_around(spot))}", numbers)
-    return _contact(events, spot, loose, numbers)
+    if isinstance(events.condition, Meets | Release):
+        return _contact(events, spot, loose, numbers)
+    numbers[Label(Encounter.degree)] = _across(events.condition, spot)
+    degree = int(spot.curve.modes(spot.e)[0])
+    return Sighting(spot, loose, (degree, degree), f"{events.event.kind.value}, {_told((degree, degree))}", numbers)
+
+
+def _across(condition: Condition, spot: Spot) -> float:
+    """What changes its sign where the degree does, at a point that may be regular: det M at forks, t_p at limit points.
+
+    At a bound t_p vanishes where its own curve turns back, which is told by that.
+    """
+    size = spot.orientation * spot.volume
+    return size if isinstance(condition, Level) else size * float(spot.t[spot.curve.n] / np.linalg.norm(spot.t))
 
 
 def _margins(events: CurveOfEvents, spot: Spot) -> dict[Label, float]:
@@ -70,6 +82,11 @@ def _margins(events: CurveOfEvents, spot: Spot) -> dict[Label, float]:
     other = Encounter.corner_limit if isinstance(events.condition, Turn) else Encounter.contact
     kind, first = (Encounter.corners, (names[own],)) if own >= 0 else (other, ())
     return {Label(kind, (*first, names[k + j])): float(value) for j, value in enumerate(margins) if k + j != own}
+
+
+def own_turns(condition: Condition | None) -> bool:
+    """Whether turns of the curve of events are a number of their own: of others cusps and grazes tell them."""
+    return not isinstance(condition, Turn | Meets | Release)
 
 
 def _around(spot: Spot) -> tuple[int, int]:

@@ -13,7 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from onesided.base.errors import ModelError, OnesidedError
-from onesided.base.tolerances import EPS, HALF_DIGITS
+from onesided.base.tolerances import CUBE_ROOT, EPS, HALF_DIGITS, QUARTER_DIGITS, SOME_DIGITS
 from onesided.base.types import Array, Indices, Mask
 from onesided.evaluation.compiling import compiled
 from onesided.linalg.differences import derivative
@@ -22,6 +22,7 @@ if TYPE_CHECKING:  # derivatives hold these
     from onesided.evaluation.derivatives import Derivatives
 
 NOISE = 64.0  # roundings by which numbers that are zero but for rounding may change
+LITTLE = SOME_DIGITS  # relative change of parameters with which rates are about the same
 
 
 class ParameterSlopes:
@@ -37,6 +38,7 @@ class ParameterSlopes:
         self._first = compiled(self._slope, rare=True)
         self._second = compiled(self._slope_along, rare=True)
         self._known: tuple[Any, dict[str, Array]] = (None, {})
+        self._close: dict[str, tuple[Array, Array]] = {}
 
     def first(
         self, x: Array, vector: Any, parameters: Mapping[str, float], lines: Array | None, *, about: bool = False
@@ -44,7 +46,7 @@ class ParameterSlopes:
         """(U_θ, L_qθ, c_θ) at a packed point with its multipliers held, a row per parameter: (P, 1 + n + m).
 
         With `lines`, (k, P), a row for each of these combinations of parameters instead. With `about`, rates of the
-        constants may be those at other parameters, close by: as good for a step of Newton's method.
+        constants are those of one difference, at these parameters or close by: as good for a step of Newton's method.
         """
         ways = self._wanted(vector, parameters, lines, about=about)
         rows = [np.asarray(self._first(x, vector, way)) for way in ways]
@@ -71,12 +73,16 @@ class ParameterSlopes:
         if not self._of.elementwise:
             return shares
         used = [i for i, name in enumerate(parameters) if np.any(shares[:, i])]
-        ways = [self._way(vector, parameters, list(parameters)[i], about=about) for i in used]
+        name = list(parameters)
+        if about:
+            ways = [self._way_about(parameters, name[i], float(np.max(np.abs(shares[:, i])))) for i in used]
+        else:
+            ways = [self._way(vector, parameters, name[i]) for i in used]
         return np.asarray(shares[:, used] @ np.array(ways).reshape(len(used), -1))
 
-    def _way(self, vector: Any, parameters: Mapping[str, float], name: str, *, about: bool) -> Array:
+    def _way(self, vector: Any, parameters: Mapping[str, float], name: str) -> Array:
         """Rates of the constants with one parameter; they are kept as long as the constants are the same."""
-        if self._known[0] is not vector and not (about and name in self._known[1]):
+        if self._known[0] is not vector:
             self._known = vector, {}
         ways = self._known[1]
         if name not in ways:
@@ -84,6 +90,20 @@ class ParameterSlopes:
             size = abs(parameters[name]) or largest
             ways[name] = _rate(self._shifted(parameters, name), name, size, _leaves(vector))
         return ways[name]
+
+    def _way_about(self, parameters: Mapping[str, float], name: str, span: float) -> Array:
+        """The same by one central difference; kept as long as no parameter changes much. The parameter has a `span`."""
+        values, size = np.array(list(parameters.values())), max(abs(parameters[name]), QUARTER_DIGITS * span)
+        reach = LITTLE * np.where([one == name for one in parameters], size, np.abs(values))
+        there, way = self._close.get(name, (np.full(len(values), np.nan), np.zeros(0)))
+        if not np.all(np.abs(values - there) <= reach):
+            function, h = self._shifted(parameters, name), CUBE_ROOT * size
+            try:
+                way = (function(h) - function(-h)) / (2.0 * h)
+            except (OnesidedError, ArithmeticError, ValueError):  # so close to the end of what a formula allows
+                way = self._way(self._of.constants(parameters), parameters, name)
+            self._close[name] = values, way
+        return way
 
     def _shifted(self, parameters: Mapping[str, float], name: str) -> Callable[[float], Array]:
         return lambda by: _numbers(self._of.constants({**parameters, name: parameters[name] + by}))
