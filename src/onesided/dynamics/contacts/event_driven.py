@@ -42,6 +42,7 @@ from onesided.results.path import format_number
 PATIENCE = 50  # events without time passing
 OPEN = ContactMode()
 NEAR_JAM = 0.01  # of the determinant without friction
+WEDGED = "contacts stick because they press each other: taken to last as long as forces within the limits exist"
 FEW = 8  # states of one call that do not pay for another
 
 
@@ -244,7 +245,7 @@ class Flight:
         mechanics.choose_rows(equations.terms(state.t, state.q, np.zeros_like(state.q), state.v, np.zeros(equations.m)))
         settled = mechanics.settle(state.t, state.q, state.v, np.zeros(equations.rows)).state
         settled = replace(settled, work=state.work)
-        self._note_loose(mechanics)
+        self._note_loose(mechanics, mode)
         stepper = self._stepper(mechanics, settled, end)
         finder = MomentFinder(world, mode, mechanics, settled, self._users)
         if state is not self._flown:
@@ -357,12 +358,14 @@ class Flight:
                 self.status = Status.jammed
                 self.note = f"forces of sliding contacts grow without bound at t = {state.t:.9g} ({left:.2g} of 1 left)"
 
-    def _note_loose(self, mechanics: Mechanics) -> None:
-        """Remember whose forces are a choice in this phase."""
+    def _note_loose(self, mechanics: Mechanics, mode: ContactMode) -> None:
+        """Remember whose forces are a choice in this phase, and whether they are wedged."""
         rows, names = self.world.rows, self.world.names
         owned = zip(rows.owner, rows.slips, strict=True)
         owners = {int(row): names[i] for i, own in owned for row in (rows.gaps[i], *own)}
         equations: Any = mechanics.equations
+        if mode.wedged:
+            self.vague.setdefault(WEDGED, None)
         self.loose += [owners.get(int(equations.chosen[i]), mechanics.equations.names[i]) for i in mechanics.loose]
 
     def _tell(self, kind: Occurrence, state: MotionState, name: str, detail: str = "") -> None:

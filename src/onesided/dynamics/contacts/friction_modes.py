@@ -46,7 +46,7 @@ class _Forces(NamedTuple):
     size: float
 
 
-def _kept(world: World, terms: Terms) -> Indices:
+def kept_rows(world: World, terms: Terms) -> Indices:
     """Rows that always hold, those that depend on others left out."""
     always = world.rows.always
     return always[independent_rows(terms.G[always], rank=np.sqrt(world.tolerances.rank))]
@@ -134,7 +134,7 @@ def at_limit(rows: ContactRows, mu: Array, sticking: Sequence[int], first: str) 
 
 
 def _forces(world: World, terms: Terms, resting: Indices, sliding: Mapping[int, Array]) -> _Forces:
-    rows, kept = world.rows, _kept(world, terms)
+    rows, kept = world.rows, kept_rows(world, terms)
     held = terms.G[kept]
     blocks = [[b for b in rows.of([i]) if b not in sliding] for i in resting]
     order, normal = _order(world, resting, blocks)
@@ -196,7 +196,7 @@ def _responses(world: World, terms: Terms, sliding: Mapping[int, Array]) -> tupl
     """Sliding contacts, and how their gaps answer to their normal forces, with friction and without."""
     rows = world.rows
     contacts = sorted({int(rows.owner[b]) for b in sliding})
-    held, W = terms.G[_kept(world, terms)], terms.G[rows.gaps[contacts]]
+    held, W = terms.G[kept_rows(world, terms)], terms.G[rows.gaps[contacts]]
     F = W.copy()
     for b, d in sliding.items():
         F[contacts.index(int(rows.owner[b]))] -= rows.friction[b] * d @ terms.G[list(rows.slips[b])]
@@ -213,7 +213,7 @@ def _one_share(world: World, terms: Terms, resting: Indices, sliding: Mapping[in
     sizes = np.linalg.svd(plain, compute_uv=False)
     if set(contacts) != set(resting.tolist()) or len(contacts) > MOST_SLIDING or sizes[-1] > DEPENDENT * sizes[0]:
         return False
-    kept, gaps = _kept(world, terms), world.rows.gaps[contacts]
+    kept, gaps = kept_rows(world, terms), world.rows.gaps[contacts]
     free = answer(terms.M, terms.G[kept], terms.h[:, None].copy(), terms.gamma[kept])[:, 0]
     soft = D + GIVES[1] * np.max(np.diagonal(plain)) * np.eye(len(contacts))
     found = all_solutions(LCP(soft, terms.G[gaps] @ free + terms.gamma[gaps]))
@@ -224,7 +224,7 @@ def _loads(world: World, terms: Terms, contacts: list[int], chosen: tuple[int, .
     """Whether no force fits, or more than one."""
     if len(chosen) > 1:
         return "its contact forces do not exist or are not unique"
-    kept, row = _kept(world, terms), world.rows.gaps[contacts[chosen[0]]]
+    kept, row = kept_rows(world, terms), world.rows.gaps[contacts[chosen[0]]]
     free = answer(terms.M, terms.G[kept], terms.h[:, None].copy(), terms.gamma[kept])[:, 0]
     away = float(terms.G[row] @ free + terms.gamma[row])
     return "no contact force fits" if away < 0.0 else "it may lift off or press on, both fit"
@@ -232,7 +232,7 @@ def _loads(world: World, terms: Terms, contacts: list[int], chosen: tuple[int, .
 
 def collide_with_friction(world: World, terms: Terms, touching: Indices, restitution: Array) -> ImpactImpulses | None:
     """Newton's law with impulses in the cone of friction, for all touching contacts at once; None where not found."""
-    rows, held = world.rows, terms.G[_kept(world, terms)]
+    rows, held = world.rows, terms.G[kept_rows(world, terms)]
     blocks = [rows.of([i]) for i in touching]
     order, normal = _order(world, touching, blocks)
     W = terms.G[order]

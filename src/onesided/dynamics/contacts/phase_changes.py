@@ -11,10 +11,11 @@ from onesided.base.tolerances import SOME_DIGITS
 from onesided.base.types import Array, Indices, Status
 from onesided.dynamics.contacts.accumulation import FAINT, Accumulations, unseen_hops
 from onesided.dynamics.contacts.contact_run import World
-from onesided.dynamics.contacts.friction_modes import at_limit, collide_with_friction, decide
+from onesided.dynamics.contacts.friction_modes import ContactDecision, at_limit, collide_with_friction, decide
 from onesided.dynamics.contacts.impact import ImpactImpulses, collide, support
+from onesided.dynamics.contacts.just_after import Later, just_after
 from onesided.dynamics.contacts.moments import PhaseEnd
-from onesided.dynamics.contacts.sliding import ContactMode
+from onesided.dynamics.contacts.sliding import ContactMode, SlidingMechanics, StickingMechanics
 from onesided.dynamics.contacts.soft import with_soft
 from onesided.dynamics.mechanics import MotionState
 from onesided.evaluation.motion_terms import Terms
@@ -104,7 +105,7 @@ class PhaseChanges:
             forced = self._forced(state, before) if not hit else {}
             idle = [world.names[i] for i in mode.idle]
             begins = before.name if before.is_at(Occurrence.contact) and before.name in idle else ""
-            found = decide(world, terms, resting, forced, opening, begins)
+            found = self._decided(state, terms, resting, forced, (opening, begins))
             if found.status.ok:
                 return PhaseAfter(state, found.mode)
             return PhaseAfter(state, found.mode, found.status, f"at t = {state.t:.9g}, {found.note}")
@@ -112,6 +113,38 @@ class PhaseChanges:
         least = world.tolerances.force * float(np.max(forces, initial=0.0))
         pressing = (int(i) for i in resting if forces[i] > least and world.names[i] != opening)
         return PhaseAfter(state, ContactMode(tuple(pressing)))
+
+    def _decided(
+        self, state: MotionState, terms: Terms, resting: Indices, forced: dict[int, Array], names: tuple[str, str]
+    ) -> ContactDecision:
+        """What touching contacts do next, and just after; `names` of a contact that opens and of one that presses."""
+        while True:
+            found = decide(self.world, terms, resting, forced, *names)
+            mode, later = self._begun(state, found.mode)
+            if not later.opens and not later.slips:
+                return found._replace(mode=mode)
+            resting = np.array([i for i in resting if i not in later.opens], dtype=np.intp)
+            forced = {**forced, **later.slips}
+
+    def _begun(self, state: MotionState, mode: ContactMode) -> tuple[ContactMode, Later]:
+        """The mode, wedged or not, with what its contacts do otherwise just after, where they depend on each other."""
+        world, rows = self.world, self.world.rows
+        while len(mode.closed) > 1:
+            mechanics = world.mechanics(mode)
+            if not isinstance(mechanics, SlidingMechanics | StickingMechanics):
+                break
+            begun = mechanics.begun(state)
+            if not len(begun.loose):
+                break
+            later = just_after(world, state, mode, begun.a, begun.loose)
+            if later.opens or later.slips or begun.beyond < 0:
+                return mode, later
+            if mode.wedged:  # no forces within the limits hold it
+                i = int(np.flatnonzero(rows.gaps == begun.beyond)[0])
+                block = next((b for b in rows.of([i]) if len(rows.slips[b]) == len(begun.way)), None)
+                return mode, Later(frozenset([i])) if block is None else Later(slips={block: begun.way})
+            mode = replace(mode, wedged=True)
+        return mode, Later()
 
     def _touching(self, terms: Terms, before: PhaseBefore) -> Indices:
         """Contacts that are closed: by their gaps, those that were joints until now, and the one that just hit."""

@@ -9,6 +9,7 @@ That is no longer symmetric; where det(G M⁻¹ Fᵀ) vanishes, no force, or mor
 
 import math
 from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -17,6 +18,7 @@ from onesided.base.tolerances import Tolerances
 from onesided.base.types import Array, Indices
 from onesided.dynamics.contacts.sharing import Stuck, accelerated, balanced, with_least_share
 from onesided.dynamics.contacts.touching import SLOW
+from onesided.dynamics.contacts.wedging import Limit, beyond, clear_of_limits
 from onesided.dynamics.mechanics import Accelerated, Mechanics, MotionState
 from onesided.evaluation.motion_terms import Terms
 from onesided.linalg import kkt_matrix
@@ -37,6 +39,7 @@ class ContactMode:
     sliding : those that do, with the direction of their slip at the beginning.
     margins : signs of the margins of compliant contacts (`soft`);  pressed : those of them that press.
     idle : contacts that touch without force while those that press keep their gaps as they are, as a fourth foot.
+    wedged : whether those that stick do so only because they press each other (`wedging`).
     """
 
     closed: tuple[int, ...] = ()
@@ -45,12 +48,26 @@ class ContactMode:
     margins: tuple[tuple[bool, ...], ...] = ()
     pressed: tuple[int, ...] = ()
     idle: tuple[int, ...] = ()
+    wedged: bool = False
 
     def of(self, block: int) -> str:
         """What a block does, in one word."""
         if block in self.sticking:
             return "sticks"
         return "slides" if block in dict(self.sliding) else "neither"
+
+
+class PhaseStart(NamedTuple):
+    """Accelerations where a phase begins, rows of contacts whose forces are a choice, what is beyond Coulomb's limits.
+
+    `beyond` is the row of the normal force that limits it, −1 if nothing is; `way` the slip that its friction resists,
+    empty where the contact pulls.
+    """
+
+    a: Array
+    loose: Indices
+    beyond: int = -1
+    way: Array = np.zeros(0)
 
 
 class SlidingMechanics(Mechanics):
@@ -66,7 +83,8 @@ class SlidingMechanics(Mechanics):
             )
         self._whole, self._phase = equations.whole, equations
         places = {int(row): place for place, row in enumerate(equations.chosen)}
-        self._contact, self._stuck = contact_places(equations, rows), _stuck(places, mode, rows)
+        self._friction = StuckFriction(equations, mode, rows)
+        self._contact = self._friction.contact
         self._sliders = [
             (places[int(rows.gaps[rows.owner[b]])], rows.friction[b], list(rows.slips[b]), np.array(d))
             for b, d in mode.sliding
@@ -110,9 +128,11 @@ class SlidingMechanics(Mechanics):
 
     def multipliers(self, terms: Terms, a: Array, mu: Array, inputs: Array | float = 0.0) -> Array:
         """As solved; friction of those that stick takes the smallest share of its limits."""
-        if len(self.rows) == self.equations.rows or not self._stuck:
-            return mu
-        return with_least_share(mu, terms.G, self._contact, [_bearing(mu, one) for one in self._stuck])
+        return mu if len(self.rows) == self.equations.rows else self._friction.shared(mu, terms.G)
+
+    def begun(self, state: MotionState) -> PhaseStart:
+        """The beginning of the phase, as far as contacts depend on each other."""
+        return _begun(self, self._friction, state)
 
     def spread(self, t: float, q: Array, v: Array, mu: Array) -> Array:
         """Multipliers of all rows, friction of sliding contacts included."""
@@ -199,9 +219,11 @@ class SlidingMechanics(Mechanics):
         terms = self._phase.part(whole)
         G = terms.G[self.rows]
         X = np.linalg.solve(terms.M, G.T) if self._regular(terms.M) else np.linalg.pinv(terms.M) @ G.T
-        return float(
-            np.linalg.det(np.linalg.solve(X.T @ G.T, X.T @ self._pushes(whole, terms, self._ways(whole))[self.rows].T))
-        )
+        pushes = X.T @ self._pushes(whole, terms, self._ways(whole))[self.rows].T
+        try:
+            return float(np.linalg.det(np.linalg.solve(X.T @ G.T, pushes)))
+        except np.linalg.LinAlgError:  # constraints that have become dependent: nothing is known of their forces
+            return 0.0
 
     def _regular(self, M: Array) -> bool:
         return bool(np.linalg.cond(M) * self.tolerances.rank < 1.0)
@@ -219,33 +241,73 @@ class StickingMechanics(Mechanics):
 
     def __init__(self, equations: PhaseEquations, mode: ContactMode, rows: ContactRows, tolerances: Tolerances) -> None:
         super().__init__(equations, None, tolerances)
-        places = {int(row): place for place, row in enumerate(equations.chosen)}
-        self._contact, self._stuck = contact_places(equations, rows), _stuck(places, mode, rows)
+        self._friction = StuckFriction(equations, mode, rows)
 
     def multipliers(self, terms: Terms, a: Array, mu: Array, inputs: Array | float = 0.0) -> Array:
         """Multipliers of all rows, as results report them."""
         if len(self.rows) == self.equations.rows:
             return super().multipliers(terms, a, mu, inputs)
-        found = balanced(terms.G, terms.M @ a - terms.h - inputs, self._contact)
-        return with_least_share(found, terms.G, self._contact, [_bearing(found, one) for one in self._stuck])
+        found = balanced(terms.G, terms.M @ a - terms.h - inputs, self._friction.contact)
+        return self._friction.shared(found, terms.G)
+
+    def begun(self, state: MotionState) -> PhaseStart:
+        """The beginning of the phase, as far as contacts depend on each other."""
+        return _begun(self, self._friction, state)
+
+
+class StuckFriction:
+    """Contacts that stick in a phase; `contact` are places of the rows of all its contacts."""
+
+    def __init__(self, equations: PhaseEquations, mode: ContactMode, rows: ContactRows) -> None:
+        places = {int(row): place for place, row in enumerate(equations.chosen)}
+        self.contact = contact_places(equations, rows)
+        self._wedged = mode.wedged
+        self._joints = np.setdiff1d(np.arange(len(equations.chosen)), self.contact)
+        self._stuck = [
+            Limit(places[int(rows.gaps[rows.owner[b]])], float(rows.static[b]), [places[row] for row in rows.slips[b]])
+            for b in mode.sticking
+        ]
+        slide = {int(rows.owner[b]) for b, _ in mode.sliding}
+        still = [i for i in mode.closed if i not in slide]
+        own = [[rows.gaps[i], *(row for b in rows.of([i]) for row in rows.slips[b])] for i in still]
+        self._free = np.array(sorted(places[int(r)] for some in own for r in some if int(r) in places), dtype=np.intp)
+        bearing = {limit.normal for limit in self._stuck}
+        normals = (places[int(rows.gaps[i])] for i in still)
+        free = set(self._free.tolist())
+        self.limits = [limit for limit in self._stuck if limit.normal in free]
+        self.limits += [Limit(place, 0.0, []) for place in normals if place not in bearing]
+
+    def shared(self, mu: Array, G: Array) -> Array:
+        """Multipliers in balance with those given: friction takes the smallest share of its limits."""
+        if not self._stuck:
+            return mu
+        if self._wedged:
+            return clear_of_limits(mu, G, self._free, self._joints, self.limits)
+        bears = [Stuck(limit.slips, limit.friction * float(mu[limit.normal])) for limit in self._stuck]
+        return with_least_share(mu, G, self.contact, bears)
+
+
+def _begun(mechanics: SlidingMechanics | StickingMechanics, friction: StuckFriction, state: MotionState) -> PhaseStart:
+    """Accelerations and forces of contacts at the beginning of a phase, where they depend on each other."""
+    equations, zero = mechanics.equations, np.zeros_like(state.q)
+    mechanics.choose_rows(equations.terms(state.t, state.q, zero, state.v, np.zeros(equations.m)))
+    now = mechanics.accelerate(state.t, state.q, zero, state.v, np.zeros(equations.rows))
+    loose = np.intersect1d(np.array(mechanics.loose, dtype=np.intp), friction.contact)
+    if not len(loose):
+        return PhaseStart(now.a, loose)
+    mu = mechanics.multipliers(now.terms, now.a, now.mu)
+    phase: Any = equations
+    rows, worst = phase.chosen, beyond(mu, friction.limits)
+    if worst is None:
+        return PhaseStart(now.a, rows[loose])
+    pulls = not worst.slips or mu[worst.normal] <= 0.0
+    way = np.zeros(0) if pulls else -mu[worst.slips] / np.linalg.norm(mu[worst.slips])
+    return PhaseStart(now.a, rows[loose], int(rows[worst.normal]), way)
 
 
 def contact_places(equations: PhaseEquations, rows: ContactRows) -> Indices:
     """Places of the rows of a phase that are of contacts."""
     return np.flatnonzero(~np.isin(equations.chosen, rows.always))
-
-
-def _stuck(places: dict[int, int], mode: ContactMode, rows: ContactRows) -> list[tuple[int, float, list[int]]]:
-    """Blocks that stick: places of the normal force and of the friction, with the coefficient between them."""
-    return [
-        (places[int(rows.gaps[rows.owner[b]])], float(rows.static[b]), [places[row] for row in rows.slips[b]])
-        for b in mode.sticking
-    ]
-
-
-def _bearing(mu: Array, one: tuple[int, float, list[int]]) -> Stuck:
-    normal, friction, slips = one
-    return Stuck(slips, friction * float(mu[normal]))
 
 
 def direction(slip: Array, reference: Array, none: float) -> Array:
