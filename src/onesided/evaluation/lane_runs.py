@@ -36,6 +36,7 @@ from onesided.evaluation.straight import NotStraightError, straight
 ROOM = 64  # rows that a path may make before it is looked at
 AGAIN, OFTEN = 64, 8  # so often at most, with all points and with events alone; a path with more rows is not done
 CHUNK = {"cpu": 1 << 13, "xla": 1 << 10}  # paths of one call
+FEW = 1 << 9  # paths of one call of JAX's code that take less time than optimising it
 PIECE = 1 << 15  # paths whose rows one thread looks at
 
 Made = TypeVar("Made")
@@ -54,13 +55,16 @@ class XlaLanes:
 
     def __init__(self, lanes: PathLanes) -> None:
         self._lanes = lanes
-        self._many = jax.jit(self._loop, static_argnums=2, compiler_options=compiler_options(quick=False))
+        self._many = {
+            quick: jax.jit(self._loop, static_argnums=2, compiler_options=compiler_options(quick=quick))
+            for quick in (False, True)
+        }
 
     def __call__(self, states: Array, data: Array, most: int, ticks: int) -> LaneTable:
         """Last states, rows and their paths."""
         at = self._lanes.places[1]
         start = jnp.asarray(states).at[:, at].set(0.0)
-        ends, table = (np.array(one) for one in self._many(start, jnp.asarray(data), most, ticks))
+        ends, table = (np.array(one) for one in self._many[len(states) <= FEW](start, jnp.asarray(data), most, ticks))
         made = ends[:, at].astype(np.intp)
         ends[:, at] += states[:, at]
         return LaneTable(ends, table[:, :most][np.arange(most) < made[:, None]], np.repeat(np.arange(len(made)), made))

@@ -1,7 +1,8 @@
-"""One function at several points in one compiled call: one after the other for tiny functions, else all at once.
+"""One function at several points: by machine code of its own, one after the other in a compiled loop, or all at once.
 
-Tiny functions take less time than handing them over, so that a loop is faster than operations on all points at once; it
-is compiled as fast as for one point, and serves any number of points up to the most.
+Tiny functions take less time than handing them over to JAX: where their operations are a straight line, machine code
+takes a tenth of that, for any number of points. Others are compiled as a loop, which takes as long as for one point and
+serves any number up to the most; large functions are evaluated at all points at once.
 """
 
 from collections.abc import Callable
@@ -9,7 +10,62 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax import lax
+
+from onesided.base.collecting import collection_held_back
+from onesided.base.types import Array
+from onesided.evaluation.compiling import Compiled
+from onesided.evaluation.jax_process import Process, refuse_fork
+from onesided.evaluation.native_tier import NativeTier
+
+
+class TinyFunction:
+    """A function of (point, constants, control) that returns a vector, at any number of points.
+
+    Parameters
+    ----------
+    function : the control is not traced.
+    in_a_loop : the same for (points, how many of them, constants, control), where it has no machine code.
+    most : points of one call of that.
+    """
+
+    def __init__(self, function: Callable[..., Any], in_a_loop: Compiled, most: int) -> None:
+        self._native: NativeTier | None = NativeTier(lambda: jax.jit(function, static_argnums=2), (2,))
+        self._in_a_loop, self._most = in_a_loop, most
+
+    def __call__(self, points: Array, vector: Any, control: Any) -> Array:
+        """Values at the rows of `points`."""
+        if Process.forked:
+            refuse_fork()
+        if self._native is not None:
+            with collection_held_back():
+                found = self._native((points, vector, control), rows=True)
+            if found is not None:
+                return found
+            self._native = None
+        return in_turn(self._in_a_loop, self._most, points, vector, control)
+
+
+class LargeFunction:
+    """The same for a function that is evaluated at all points at once, so many in a call."""
+
+    def __init__(self, all_at_once: Compiled, most: int) -> None:
+        self._all_at_once, self._most = all_at_once, most
+
+    def __call__(self, points: Array, vector: Any, control: Any) -> Array:
+        """Values at the rows of `points`."""
+        return in_turn(self._all_at_once, self._most, points, vector, control)
+
+
+def in_turn(function: Callable[..., Any], most: int, points: Array, *rest: Any) -> Array:
+    """Values at the rows of `points`, at most so many in a call; the number of those that count is given."""
+    found = []
+    for i in range(0, len(points), most):
+        count = min(most, len(points) - i)
+        some = np.vstack([points[i : i + count], np.repeat(points[-1:], most - count, axis=0)])
+        found.append(np.asarray(function(some, float(count), *rest))[:count])
+    return np.vstack(found)
 
 
 def looped(function: Callable[..., Any], size: Callable[[], int]) -> Callable[..., Any]:

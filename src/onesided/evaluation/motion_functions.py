@@ -17,10 +17,11 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from onesided.base.types import Array
 from onesided.evaluation.compiling import FEW as SMALL
 from onesided.evaluation.compiling import HOT_PIECE, compiled
 from onesided.evaluation.flight_steps import FlightFunctions
-from onesided.evaluation.looping import at_once, looped
+from onesided.evaluation.looping import LargeFunction, TinyFunction, at_once, looped
 from onesided.evaluation.motion_terms import Constraints, Control
 from onesided.evaluation.rows import families
 from onesided.evaluation.smooth_steps import StrideFunctions
@@ -29,6 +30,11 @@ from onesided.groups import Vector
 
 if TYPE_CHECKING:
     from onesided.system.system import System
+
+
+SPARSE_FROM = 50  # coordinates and constraints together: below, dense matrices are faster
+BLOCK, LARGE_BLOCK = 256, 32  # points that are rechecked together, for small and large systems
+LOOKS, FORCE_LOOKS = 68, 17  # points at which gaps, and all terms, are evaluated together
 
 
 class MotionFunctions:
@@ -46,9 +52,9 @@ class MotionFunctions:
             self._gaps = [differentiable(f, self.names) for f in families(system.unilateral.values())]
         self._rolling = families(given.nonholonomic.values())
         self.gaps_at = compiled(self.gaps, rare=True)
-        self.gaps_along = compiled(jax.vmap(self._gaps_along, in_axes=(0, None, None)), static_argnums=2, rare=True)
+        self.gaps_along = self._along(self._gaps_along, lambda: len(self.system.unilateral), LOOKS, rare=True)
         self.gap_slopes = compiled(self._gap_slopes, static_argnums=2, rare=True)
-        self.forcing_along = compiled(jax.vmap(self._forcing, in_axes=(0, None, None)), static_argnums=2, rare=True)
+        self.forcing_along = self._along(self._forcing, lambda: self.n + 3, LOOKS, rare=True)
         self.linearised = compiled(self._linearised, rare=True)
         self.stiffness = compiled(self._stiffness, rare=True)
         self.terms_once = jax.jit(self._terms, static_argnums=2)  # traced once for all functions that contain it
@@ -58,14 +64,19 @@ class MotionFunctions:
         self.balance = compiled(self._balance, static_argnums=2)
         self.stages = compiled(jax.vmap(self._balance, in_axes=(0, None, None)), static_argnums=2)
         self.jacobian = compiled(self._jacobian, static_argnums=2)
-        self.terms_along = self._along(self._terms, 0, rare=self.tiny)
-        self.check = self._along(self._check, 1, rare=True)
+        self.terms_along = self._along(self._all_terms, lambda: self.sizes[0], FORCE_LOOKS, rare=self.tiny)
+        few = self.n + self.m + self.k <= SPARSE_FROM
+        self.check = self._along(self._check, lambda: self.sizes[1], BLOCK if few else LARGE_BLOCK, rare=True)
 
-    def _along(self, function: Callable[..., Any], which: int, *, rare: bool) -> Any:
-        """A function at many points: of tiny systems in a loop where it is compiled, otherwise at all at once."""
+    def _along(
+        self, function: Callable[..., Any], size: Callable[[], int], most: int, *, rare: bool
+    ) -> Callable[..., Array]:
+        """A function at many points, of which it returns so many numbers each."""
         many = at_once(function)
-        chosen = looped(function, lambda: self.sizes[which]) if self.tiny else many
-        return compiled(chosen, static_argnums=3, rare=rare, plain=many, hot=HOT_PIECE)
+        knobs: dict[str, Any] = {"static_argnums": 3, "rare": rare, "plain": many, "hot": HOT_PIECE}
+        if not self.tiny:
+            return LargeFunction(compiled(many, **knobs), most)
+        return TinyFunction(function, compiled(looped(function, size), **knobs), most)
 
     @property
     def tiny(self) -> bool:
@@ -241,6 +252,9 @@ class MotionFunctions:
         _, pull = jax.vjp(lambda e: self.holonomic(self.space.nudge(q, e), p, vector), jnp.zeros(self.n))
         _, pull_v = jax.vjp(lambda u: self.nonholonomic(q, u, vector), v)
         return pull(mu[: self.m])[0] + pull_v(mu[self.m :])[0]
+
+    def _all_terms(self, x: Any, vector: Any, control: Control | None) -> Any:
+        return self._terms(x, vector, control, None)
 
     def _terms(self, x: Any, vector: Any, control: Control | None, seeds: Any) -> Any:
         t, p, q, delta, v, mu = self._split(x, self.n, self.n, self.n, self.m)

@@ -7,6 +7,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+import jax
 import numpy as np
 
 from onesided.base.types import Array
@@ -28,6 +29,7 @@ class NativeTier:
     def __init__(self, traced: Callable[[], Any], static: tuple[int, ...]) -> None:
         self._traced, self._static = traced, static
         self._known: dict[Any, tuple[NativeFunction, tuple[int, ...]] | None] = {}
+        self._handed: dict[int, tuple[Any, list[Array]]] = {}
 
     @property
     def ready(self) -> bool:
@@ -43,10 +45,14 @@ class NativeTier:
         if self._static:
             fixed = tuple(arguments[i] for i in self._static)
             given = tuple(one for i, one in enumerate(arguments) if i not in self._static)
-        for one in given:
-            if type(one) is not np.ndarray and isinstance(one, tuple | list | dict):
+        arrays: list[Array] = []
+        for i, one in enumerate(given):
+            if type(one) is np.ndarray:
+                arrays.append(np.asarray(one, dtype=np.float64, order="C"))
+            elif isinstance(one, list | dict):
                 return None
-        arrays = [np.asarray(one, dtype=np.float64, order="C") for one in given]
+            else:
+                arrays += self._leaves(i, one)
         shapes = [array.shape for array in arrays]
         count = shapes[0][0] if rows else 1
         if rows:
@@ -60,6 +66,16 @@ class NativeTier:
         function, shape = known
         return function(arrays, count, (count, *shape) if rows else shape)
 
+    def _leaves(self, place: int, one: Any) -> list[Array]:
+        """The arrays of an argument that is none of NumPy's; those of what was given last, if it cannot change."""
+        given, arrays = self._handed.get(place, (None, []))
+        if given is not one or one is None:
+            leaves = jax.tree.leaves(one)
+            arrays = [np.asarray(leaf, dtype=np.float64, order="C") for leaf in leaves]
+            if all(isinstance(leaf, jax.Array) for leaf in leaves):
+                self._handed[place] = one, arrays
+        return arrays
+
     def known(self, *shapes: tuple[int, ...]) -> NativeFunction | None:
         """The machine code for arguments of these shapes, if there is any; none of them is static."""
         found = self._known.get(((), *shapes))
@@ -67,12 +83,12 @@ class NativeTier:
 
     def _made(self, arguments: tuple[Any, ...], *, rows: bool) -> tuple[NativeFunction, tuple[int, ...]] | None:
         """Machine code for arguments of these shapes, and the shape of what it returns."""
-        given = [one if i in self._static else np.asarray(one) for i, one in enumerate(arguments)]
-        moving = [one for i, one in enumerate(given) if i not in self._static]
+        given = [one if i in self._static else jax.tree.map(np.asarray, one) for i, one in enumerate(arguments)]
+        if rows:
+            given[0] = given[0][0]
+        moving = jax.tree.leaves([one for i, one in enumerate(given) if i not in self._static])
         if not moving or any(one.dtype != np.float64 for one in moving):
             return None
-        if rows:
-            given[0] = moving[0] = given[0][0]
         traced = self._traced().trace(*given)
         if plain_length(traced) == math.inf or traced.out_info.dtype != np.float64:
             return None

@@ -12,17 +12,14 @@ import numpy as np
 
 from onesided.base.errors import ModelError, UsageError
 from onesided.base.types import Array
-from onesided.evaluation.motion_functions import MotionFunctions
+from onesided.evaluation.motion_functions import SPARSE_FROM, MotionFunctions
 from onesided.evaluation.motion_terms import Check, Control, Terms
 from onesided.linalg import KKTPattern, Pattern
 from onesided.system.held import Held, Sampled
 from onesided.system.system import System
 
-SPARSE_FROM = 50  # coordinates and constraints together: below, dense matrices are faster
 PROBES = 3
-BLOCK, LARGE_BLOCK = 256, 32  # points that are rechecked together, for small and large systems
 CHUNK = 64  # columns evaluated together when entries are looked for
-LOOKS, FORCE_LOOKS = 68, 17  # times within a step at which gaps, and all terms, are evaluated together
 
 
 class Equations:
@@ -145,10 +142,8 @@ class Equations:
         return self._with_held(self._unpacked(out, seeds), v)
 
     def _several(self, points: Sequence[Array]) -> Array:
-        """All terms at up to `FORCE_LOOKS` points in one call."""
-        x = np.zeros((FORCE_LOOKS, len(points[0])))
-        x[: len(points)] = points
-        return np.asarray(self.functions.terms_along(x, float(len(points)), self.parameters, self.control, None))
+        """All terms at some points in one call."""
+        return self.functions.terms_along(np.array(points), self.parameters, self.control)
 
     def _with_held(self, terms: Terms, v: Array) -> Terms:
         """The terms with forces that are held between samples; each array may have a leading axis."""
@@ -240,12 +235,7 @@ class Equations:
         return Check(energy[:, 0], kinetic[:, 0], power, forces, balance - force, c, c_dot, c_ddot, gaps)
 
     def _checked(self, x: Array) -> Array:
-        size = BLOCK if self.n + self.rows <= SPARSE_FROM else LARGE_BLOCK
-
-        def check(some: Array, count: float) -> Any:
-            return self.functions.check(some, count, self.parameters, self.control)
-
-        return _in_turn(check, x, size)
+        return self.functions.check(x, self.parameters, self.control)
 
     def energy(self, t: float, q: Array, v: Array) -> float:
         """Kinetic and potential energy now."""
@@ -277,7 +267,7 @@ class Equations:
         if not self.system.unilateral:
             return np.zeros((len(t), 0))
         x = np.column_stack([t, np.full(len(t), self.p), q])
-        return _in_blocks(lambda some: self.functions.gaps_along(some, self.parameters, self.control), x, LOOKS)
+        return self.functions.gaps_along(x, self.parameters, self.control)
 
     @property
     def forced(self) -> bool:
@@ -287,7 +277,7 @@ class Equations:
     def forcing_along(self, t: Array, q: Array, v: Array) -> Array:
         """What acts from outside on one state at many times: (N, forces and p with two derivatives)."""
         x = np.column_stack([t, np.full(len(t), self.p), np.tile(q, (len(t), 1)), np.tile(v, (len(t), 1))])
-        return _in_blocks(lambda some: self.functions.forcing_along(some, self.parameters, self.control), x, LOOKS)
+        return self.functions.forcing_along(x, self.parameters, self.control)
 
     def gap_slopes(self, t: float, q: Array, directions: Array) -> Array:
         """Derivatives of the gaps along directions (n, d): (gaps, d)."""
@@ -300,32 +290,11 @@ class Equations:
         """`terms` at many times, each array with a leading axis; for small systems."""
         none = np.zeros((len(t), self.m))
         x = np.column_stack([t, np.full(len(t), self.p), q, 0.0 * q, v, none])
-
-        def terms(some: Array, count: float) -> Any:
-            return self.functions.terms_along(some, count, self.parameters, self.control, None)
-
-        out = _in_turn(terms, x, FORCE_LOOKS)
+        out = self.functions.terms_along(x, self.parameters, self.control)
         *vectors, rest = np.split(out, self._cuts, axis=1)
         M, G = rest[:, : self.n**2], rest[:, self.n**2 :]
         found = Terms(*vectors, M.reshape(-1, self.n, self.n), G.reshape(-1, self.rows, self.n))  # type: ignore
         return self._with_held(found, v)
-
-
-def _in_blocks(evaluate: Callable[[Array], Any], x: Array, size: int) -> Array:
-    """Values at the rows of x, so many at a time: every new number would be compiled."""
-    padded = np.vstack([x, np.repeat(x[-1:], -len(x) % size, axis=0)])
-    found = [np.asarray(evaluate(padded[i : i + size])) for i in range(0, len(padded), size)]
-    return np.vstack(found)[: len(x)]
-
-
-def _in_turn(evaluate: Callable[[Array, float], Any], x: Array, size: int) -> Array:
-    """Values at the rows of x, at most so many in a call; the number of those that count is given."""
-    found = []
-    for i in range(0, len(x), size):
-        count = min(size, len(x) - i)
-        some = np.vstack([x[i : i + count], np.repeat(x[-1:], size - count, axis=0)])
-        found.append(np.asarray(evaluate(some, float(count)))[:count])
-    return np.vstack(found)
 
 
 def _find(evaluate: Callable[[Any, Any], Array], points: list[Any], shape: tuple[int, int]) -> Pattern:

@@ -143,8 +143,9 @@ def eliminate(S: Array, y: Array, tol: float) -> int:
     right.
     """
     count, size = y.size, 0.0
-    places = np.arange(count)
+    places = np.empty(count, dtype=np.intp)
     for i in range(count):
+        places[i] = i
         size = max(size, largest(S[i]))
     for k in range(count):
         p, r, top = k, k, 0.0
@@ -273,8 +274,8 @@ def guess(M: Array, q: Array, active: Mask, sweeps: int) -> float:
         sweeps = sweeps if M[i, i] > 0.0 else 0
     for _ in range(sweeps):
         relax(M, q, z, 1.0)
-    if sweeps > 0:
-        active[:] = z > 0.0
+    for i in range(q.size if sweeps > 0 else 0):
+        active[i] = z[i] > 0.0
     return top
 
 
@@ -285,9 +286,11 @@ def solve_active(M: Array, q: Array, U: Array, chosen: Indices, keep: int) -> tu
     Returns z_A and the number of rows of U that stand, or −1 where M_AA is singular.
     """
     if U.size > 0 and factor(U, M, chosen, keep):
-        y = -q[chosen]
-        back_substitute(U, y)
-        return y, chosen.size
+        x: Array = np.empty(chosen.size)
+        for k in range(chosen.size):
+            x[k] = -q[chosen[k]]
+        back_substitute(U, x)
+        return x, chosen.size
     y, rank = solve_piece(M, q, chosen, 4.0 * EPS * q.size)
     return y, 0 if rank == chosen.size else -1
 

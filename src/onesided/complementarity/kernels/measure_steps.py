@@ -68,16 +68,43 @@ def wanted(
 
 
 @jitted
+def approach(W: Array, dv: Array, u: Array) -> Array:
+    """Velocities u + W dv of the contacts."""
+    free = np.empty(u.size)
+    for i in range(u.size):
+        total = u[i]
+        for k in range(dv.size):
+            total += W[i, k] * dv[k]
+        free[i] = total
+    return free
+
+
+@jitted
+def in_reach(near: Mask, b: Array) -> tuple[Indices, bool]:
+    """The contacts in reach, and whether one of them bounces."""
+    chosen, count, bounces = np.empty(near.size, dtype=np.intp), 0, False
+    for i in range(near.size):
+        if near[i]:
+            chosen[count] = i
+            count += 1
+            bounces |= np.isnan(b[i])
+    return chosen[:count], bounces
+
+
+@jitted
 def coupling(L: Array, W: Array, chosen: Indices) -> tuple[Array, Array]:
     """X with rows M⁻¹ W_i, and D = W M⁻¹ Wᵀ, of the chosen contacts."""
-    X, count = W[chosen].copy(), chosen.size
+    count, n = chosen.size, W.shape[1]
+    X = np.empty((count, n))
     for i in range(count):
+        for k in range(n):
+            X[i, k] = W[chosen[i], k]
         substitute(L, X[i])
     D = np.zeros((count, count))
     for i in range(count):
         for j in range(i + 1):
             total = 0.0
-            for k in range(W.shape[1]):
+            for k in range(n):
                 total += W[chosen[i], k] * X[j, k]
             D[i, j] = D[j, i] = total
     return X, D
@@ -102,11 +129,13 @@ def frictionless(
     W: Array,
     contacts: tuple[Array, Array, Array, Array, Array],
     knobs: tuple[float, float, float, float],
+    search: tuple[int, int, int, bool, bool],
 ) -> tuple[Array, Array, float, int]:
     """Change of velocity, impulses (m,), residual of the complementarity, and how many contacts press, or NOT_SOLVED.
 
     `contacts` as for `wanted`, and the impulses of the step before; `knobs` as for `wanted`, where the distance is one
-    per speed, and how far contacts are looked at anyway. Contacts that bounce are left to others.
+    per speed, and how far contacts are looked at anyway; `search` are those of `active_set`. Contacts that bounce are
+    left to others.
     """
     gaps, u, tangent, e, last = contacts
     end, far, rest, closed = knobs
@@ -115,21 +144,29 @@ def frictionless(
     if not good:
         return dv, P, np.inf, NOT_SOLVED
     substitute(L, dv)
-    free = u + W @ dv
+    free = approach(W, dv, u)
     near, b = wanted((gaps, u, tangent, e), free, (end, far * largest(free) + closed, rest))
-    chosen = np.flatnonzero(near)
-    if np.isnan(b).any():
+    chosen, bounces = in_reach(near, b)
+    if bounces:
         return dv, P, np.inf, NOT_SOLVED
-    q = free[chosen] + b[chosen]
-    size = max(largest(free[chosen]), largest(b[chosen]))
-    if chosen.size == 0 or np.min(q) >= -EPS * size:
+    q, pressed, size, parting = np.empty(chosen.size), np.empty(chosen.size, dtype=np.bool_), 0.0, True
+    for k in range(chosen.size):
+        i = chosen[k]
+        q[k], pressed[k] = free[i] + b[i], last[i] > 0.0
+        size = max(size, abs(free[i]), abs(b[i]))
+    for k in range(chosen.size):
+        parting &= q[k] >= -EPS * size
+    if parting:
         return dv, P, 0.0, 0
     X, D = coupling(L, W, chosen)
-    found, code, _ = active_set(D, q, last[chosen] > 0.0, (100, 10, 0, True, True), EPS * chosen.size)
+    found, code, _ = active_set(D, q, pressed, search, EPS * chosen.size)
     if code != SOLVED:
         return dv, P, np.inf, NOT_SOLVED
-    P[chosen] = found
-    for i in range(chosen.size):
-        dv += found[i] * X[i]
-    scale = max(max(largest(q), size) / largest(np.diag(D)), largest(found))
-    return dv, P, residual(D, q, found) / scale, int(np.sum(found > 0.0))
+    count, stiff = 0, 0.0
+    for k in range(chosen.size):
+        P[chosen[k]] = found[k]
+        count, stiff = count + (found[k] > 0.0), max(stiff, abs(D[k, k]))
+        for j in range(dv.size):
+            dv[j] += found[k] * X[k, j]
+    scale = max(max(largest(q), size) / stiff, largest(found))
+    return dv, P, residual(D, q, found) / scale, count

@@ -33,6 +33,7 @@ from onesided.linalg import independent_rows, kkt_matrix
 REACH = 2.0  # contacts within so many times the way of the fastest one in a step are looked at
 REST = 2.0  # approach below so many times the change of velocity in a step is rest
 MOST_SHARED = 240  # rows of contacts of a few bodies that share their forces by the rule; of many bodies, `LARGE`
+SEARCH = (100, 10, 0, True, True)  # for the contacts that press: as `ActiveSet` of its own accord, without relaxation
 ROUNDS = 100  # of impacts in a step, for each contact in reach
 
 
@@ -118,8 +119,9 @@ class Impulses:
         if self.plain and symmetric and step.hits is None:
             aim = step.aim
             knobs = (self.end, REACH * self.h, REST, self.world.closed_below)
-            contacts = (aim.gaps, aim.u, aim.tangent, self.rows.restitution, step.last)
-            dv, P, off, count = kernels.measure_steps.frictionless(step.A, step.f, step.terms.G, contacts, knobs)
+            A, f, G = (np.array(one) for one in (step.A, step.f, step.terms.G))  # arrays of one kind: compiled once
+            contacts: Any = tuple(map(np.array, (aim.gaps, aim.u, aim.tangent, self.rows.restitution, step.last)))
+            dv, P, off, count = kernels.measure_steps.frictionless(A, f, G, contacts, knobs, SEARCH)
             if off <= self.accuracy:
                 self.note(off, count)
                 return Impulse(step.v + dv, P, np.zeros(len(P), dtype=bool))
