@@ -168,7 +168,8 @@ class CurveOfEvents:
             if not np.isfinite(size) or _apart(here, w) > FAR:
                 return None
             stalled = size > SLOW * before
-            if size <= 16.0 * EPS or (stalled and size <= SMALL):
+            settles = before < np.inf and size * (size / before) <= 16.0 * EPS  # the next step, at the rate of this one
+            if settles or size <= 16.0 * EPS or (stalled and size <= SMALL):
                 return here
             if stalled and size <= QUARTER_DIGITS and size <= self._rounding(here, normal, border):
                 return here

@@ -5,7 +5,6 @@ from contextlib import suppress
 from dataclasses import replace
 
 import numpy as np
-from scipy.optimize import brentq
 
 from onesided.base.arguments import checked
 from onesided.base.errors import ModelError, SolveError, UsageError
@@ -27,6 +26,7 @@ from onesided.design.event_nodes import (
     guessed,
     turned,
 )
+from onesided.design.inside_steps import InsideStep, SingularError
 from onesided.design.rough_places import NEAR, bare_members, jumps_at
 from onesided.design.sightings import FATAL, Label, Sighting, loads_soft_modes, look, own_turns
 from onesided.linalg import one_thread
@@ -213,8 +213,7 @@ class _Side:
 
     def _next(self, here: EventNode, step: float) -> EventNode | None:
         """The next point; None where it is not found, or the curve or the equilibria on it turn too far."""
-        w = self.events.corrected(here.w + step * here.t, here.t, here.border)
-        found = None if w is None else self._node(w, here.t, here.border)
+        found = self._on_plane(here.w + step * here.t, here.t, here)
         if found is None or float(found.t @ here.t) <= BENT:
             return None
         return None if self.events.condition is not None and turned(here, found, step) else found
@@ -250,17 +249,17 @@ class _Side:
 
     def _meetings(self, a: EventNode, b: EventNode) -> Iterator[Met]:
         """Special points between two nodes, in order, up to the first that ends the curve."""
-        changed, along = self._changed(a.seen, b.seen), b.w - a.w
+        changed, step = self._changed(a.seen, b.seen), InsideStep(a, b, self._on_plane)
         found: dict[Label, Met] = {}  # several numbers may jump at one kink
         for label in sorted(changed, key=lambda one: one.kind is not Encounter.degree):
-            if any(one.kind is Encounter.degree and one.piece == label.piece for one in found):
+            if label.piece and any(one.kind is Encounter.degree and one.piece == label.piece for one in found):
                 continue  # at forks of a branch all its numbers change their sign
-            one = self._located(a, b, label)
+            one = self._located(a, b, label, step)
             if one is not None and label.kind is Encounter.hilltop and self.events.condition is None:
                 loaded = loads_soft_modes(one.node.seen.spot, self.events.tolerances)
                 one = one if loaded else replace(one, label=Label(Encounter.forks))
             found |= {} if one is None else {one.label: one}
-        for one in sorted(found.values(), key=lambda one: float(along @ one.node.w)):
+        for one in sorted(found.values(), key=lambda one: float(step.way @ one.node.w)):
             yield one
             if one.after is None:
                 return
@@ -276,37 +275,28 @@ class _Side:
                 found.append(label)
         return [label for label in found if not goes_with_another(label, found)]
 
-    def _located(self, a: EventNode, b: EventNode, label: Label) -> Met | None:
+    def _on_plane(self, guess: Array, normal: Array, like: EventNode) -> EventNode | None:
+        """The point on the plane through a guess."""
+        w = self.events.corrected(guess, normal, like.border)
+        return None if w is None else self._node(w, like.t, like.border)
+
+    def _located(self, a: EventNode, b: EventNode, label: Label, step: InsideStep) -> Met | None:
         """Where a number vanishes between two nodes; at the first where it is zero there, but for rounding."""
         if abs(a.seen.numbers[label]) <= self.events.tolerances.gap:
             return self._met(label, a, a, b)
-        nodes: dict[float, EventNode | None] = {0.0: a, 1.0: b}
-
-        def at(share: float) -> EventNode | None:
-            if share not in nodes:
-                w = self.events.corrected(between(a, b, share), b.w - a.w, a.border)
-                nodes[share] = None if w is None else self._node(w, a.t, a.border)
-            return nodes[share]
-
-        def value(share: float) -> float:
-            node = at(share)
-            number = np.nan if node is None else node.seen.numbers.get(label, 0.0)
-            if np.isnan(number):
-                raise _SingularError
-            return number
-
         try:
-            share = float(brentq(value, 0.0, 1.0, xtol=EPS, rtol=4 * EPS, disp=False))
-            beside = value(max(share - SMALLEST_STEP, 0.0)), value(min(share + SMALLEST_STEP, 1.0))
-        except _SingularError:
-            return guessed(at, label, lambda w: self.events.spot(w, a.border))
-        node = at(share)
+            share = step.zero(label)
+            near = max(share - SMALLEST_STEP, 0.0), min(share + SMALLEST_STEP, 1.0)
+            left, *beside = (step.number(label, one) for one in (share, *near))
+        except SingularError:
+            return guessed(step.at, label, lambda w: self.events.spot(w, a.border))
+        node = step.at(share)
         if node is None:
             return None
-        if abs(beside[1] - beside[0]) > JUMP * (abs(value(1.0)) + abs(value(0.0))):
+        if abs(beside[1] - beside[0]) > JUMP * (abs(step.number(label, 1.0)) + abs(step.number(label, 0.0))):
             return self._jumped(node, a, b)
-        met, rough = self._met(label, node, a, b), abs(value(share)) > MOST_DIGITS
-        around = guessed(at, label, lambda w: self.events.spot(w, a.border)) if rough else None
+        met, rough = self._met(label, node, a, b), abs(left) > MOST_DIGITS
+        around = guessed(step.at, label, lambda w: self.events.spot(w, a.border)) if rough else None
         return met if around is None or around.left > met.left else around  # where the number itself is hardly known
 
     def _jumped(self, node: EventNode, a: EventNode, b: EventNode) -> Met | None:
@@ -322,7 +312,3 @@ class _Side:
 
 def _off(a: EventNode, b: EventNode) -> float:
     return float(np.linalg.norm(a.w - b.w))
-
-
-class _SingularError(Exception):
-    """The equations cannot be solved at a point."""

@@ -103,7 +103,7 @@ class ParameterSlopes:
             except (OnesidedError, ArithmeticError, ValueError):  # so close to the end of what a formula allows
                 way = self._way(self._of.constants(parameters), parameters, name)
             self._close[name] = values, way
-        return way
+        return np.asarray(way)
 
     def _shifted(self, parameters: Mapping[str, float], name: str) -> Callable[[float], Array]:
         return lambda by: _numbers(self._of.constants({**parameters, name: parameters[name] + by}))
