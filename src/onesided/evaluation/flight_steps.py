@@ -3,8 +3,9 @@
 Steps of `smooth_steps`; along each of them every gap is interpolated as in `dynamics.watching.resolve`, by a
 polynomial on four pieces whose last coefficients tell its error. A gap passes where the polynomial is positive beyond
 doubt, or monotone or concave with ends that are; where it falls through zero once, the impact is located by steps of
-their own and a single contact without friction bounces by Newton's law. All else is left to the caller: contacts that
-touch together, friction, gaps with kinks, impacts that are slow or come to rest.
+their own and a single contact bounces by Newton's law, with Coulomb friction (`single_impact`). All else is left to the
+caller: contacts that touch together, that roll or spin with friction, gaps with kinks, impacts that are slow or come to
+rest.
 """
 
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -17,6 +18,7 @@ from numpy.polynomial import chebyshev
 
 from onesided.base.tolerances import EPS
 from onesided.evaluation.compiling import compiled
+from onesided.evaluation.single_impact import struck
 from onesided.evaluation.smooth_steps import (
     LONGEST,
     STRIKE,
@@ -65,12 +67,15 @@ HEAD = 4  # numbers of a row before those of its point: kind, contact, speed, wo
 class Contacts(NamedTuple):
     """Restitution (negative where an impact is left to the caller), largest gaps and speeds so far, each (F,).
 
-    `own` are sizes of the numbers in each gap, (F,); `gap` is the tolerance of gaps, `rounded` that of their terms;
-    speeds are none below `slow` residuals, at rest below a share `rest` of the largest, and `faint` where heights may
-    be too small to be distinguished from `unseen` ones.
+    `mu` are coefficients of friction, (F,), `slips` numbers of the rates that are slips, (F, s). `own` are sizes of the
+    numbers in each gap, (F,); `gap` is the tolerance of gaps, `rounded` that of their terms; speeds are none below
+    `slow` residuals, at rest below a share `rest` of the largest, and `faint` where heights may be too small to be
+    distinguished from `unseen` ones.
     """
 
     e: Any
+    mu: Any
+    slips: Any
     length: Any
     speed: Any
     own: Any
@@ -151,12 +156,11 @@ class FlightFunctions:
         h = jnp.where(x.task == BOUNCE, 0.0, h)
         values, W = self._gradients(at.q, rules, vector)
         mine = jnp.arange(len(values)) == x.zero.f
-        own = mine.astype(float) @ W
-        u = own @ at.v
-        jump = -(1.0 + mine @ x.contacts.e) * u
+        rows, u = self._hitting(at, mine.astype(float) @ W, x, vector)
+        e, mu = mine @ x.contacts.e, mine @ x.contacts.mu
         task = TrialTask(
             jnp.where(x.task == BOUNCE, STRIKE, 1.0),
-            (own, jump),
+            (rows, lambda D: struck(D, u, e, mu)),
             x.task != STEP,
             lambda end: _middle(_powers(at, end, h), at, h),
         )
@@ -164,7 +168,7 @@ class FlightFunctions:
         x = x._replace(way=way._replace(evaluations=way.evaluations + found.evaluations))
         stepped = self._stepped(x, found, h, (values, W), rules, vector)
         located = self._located(x, found, rules, vector)
-        bounced = self._bounced(x, found, u, own, rules)
+        bounced = self._bounced(x, found, u, rows, rules)
         following: _Flight = chosen(x.task == STEP, stepped, chosen(x.task == LOCATE, located, bounced))
         return following
 
@@ -172,6 +176,16 @@ class FlightFunctions:
         """Gaps and their derivatives, (F,) and (F, n)."""
         values, push = jax.linearize(lambda y: self._gaps(y, rules, vector), q)
         return values, jax.vmap(push, out_axes=1)(jnp.eye(len(q)))
+
+    def _hitting(self, at: MotionPoint, own: Any, x: _Flight, vector: Any) -> tuple[Any, Any]:
+        """Gradients and velocities of the contact that is to hit, normal and tangential."""
+        if not x.contacts.slips.shape[1]:
+            return own[None], own[None] @ at.v
+        contacts: Any = self._of.system
+        rates, push = jax.linearize(lambda v: contacts.contact_motion.nonholonomic(at.q, v, vector), at.v)
+        chosen_slips = x.contacts.slips[x.zero.f.astype(int)].astype(int)
+        G = jax.vmap(push, out_axes=1)(jnp.eye(len(at.v)))[chosen_slips]
+        return jnp.vstack([own, G]), jnp.concatenate([(own @ at.v)[None], rates[chosen_slips]])
 
     # a step
 
@@ -269,21 +283,25 @@ class FlightFunctions:
         rests = -u <= contacts.rest * jnp.maximum(speed, -u)
         return alone & (e > 0.0) & (u < -slow) & ~rests & ~faint
 
-    def _bounced(self, x: _Flight, found: Trial, u: Any, own: Any, rules: StrideRules) -> _Flight:
-        """The point after an impact."""
-        way, contacts = x.way, x.contacts
-        lost = 0.5 * found.impulse * (u + own @ found.end.v)
+    def _bounced(self, x: _Flight, found: Trial, u: Any, rows: Any, rules: StrideRules) -> _Flight:
+        """The point after an impact; one without impulses that fit, or that gains energy, is left to the caller."""
+        way, contacts, P = x.way, x.contacts, found.impulse
+        w = u + rows @ (found.end.v - way.at.v)
+        lost, play = 0.5 * P @ (u + w), 0.5 * jnp.abs(P) @ (jnp.abs(u) + jnp.abs(w))
+        good = lost <= jnp.sqrt(rules.residual) * play
         end = found.end._replace(work=way.at.work + lost)
-        row = jnp.concatenate([jnp.stack([AFTER + 0.0 * u, x.zero.f, -u, lost]), end.row])
-        rows = lax.dynamic_update_slice(way.rows, row[None], (way.count.astype(int), 0))
-        count = way.count + 1.0
-        fast = jnp.where(jnp.arange(len(contacts.speed)) == x.zero.f, jnp.maximum(contacts.speed, -u), contacts.speed)
+        row = jnp.concatenate([jnp.stack([AFTER + 0.0 * lost, x.zero.f, -u[0], lost]), end.row])
+        listed = lax.dynamic_update_slice(way.rows, row[None], (way.count.astype(int), 0))
+        count, mine = way.count + 1.0, jnp.arange(len(contacts.speed)) == x.zero.f
+        fast = jnp.where(mine, jnp.maximum(contacts.speed, -u[0]), contacts.speed)
         going = (count < rules.wanted - 1.0) & (end.t < rules.end)
-        way = way._replace(
-            at=end, rows=rows, count=count, sizes=grown_sizes(way.sizes, end, rules), tries=0.0 * way.tries, going=going
-        )
+        after = way._replace(
+            at=end, rows=listed, count=count, sizes=grown_sizes(way.sizes, end, rules), tries=0.0 * way.tries,
+            going=going,
+        )  # fmt: skip
         cap = 0.5 * (end.t - x.since)
-        return x._replace(way=way, task=0.0 * u, cap=cap, since=end.t, contacts=contacts._replace(speed=fast))
+        bounced = x._replace(way=after, task=0.0 * lost, cap=cap, since=end.t, contacts=contacts._replace(speed=fast))
+        return chosen(good, bounced, x._replace(way=way._replace(going=way.going & good)))
 
 
 def _powers(at: MotionPoint, end: MotionPoint, h: Any) -> Any:

@@ -85,8 +85,8 @@ class Trial(NamedTuple):
     """A step that is tried: the next evaluation, what is known, the point reached.
 
     `ahead` is the way from the configuration at the end that is still to go, dq and dv what it took to get back to the
-    constraints; `impulse` is that of a blow; `middle` the acceleration in the middle of the step; `turn` the largest
-    angle by which the step turns a body.
+    constraints; `impulse` (r,) is that of a blow; `middle` the acceleration in the middle of the step; `turn` the
+    largest angle by which the step turns a body.
     """
 
     i: Any
@@ -112,7 +112,7 @@ class TrialTask(NamedTuple):
     Attributes
     ----------
     first : the evaluation to begin with.
-    blow : the direction of an impulse, and the change of velocity along it that it is to make.
+    blow : directions of an impulse (r, n), and its numbers (r,) as a function of how these answer to it, (r, r).
     sure : whether the error does not matter.
     middle : a function of the end that gives configuration and velocity in the middle, to be accelerated there.
     """
@@ -201,10 +201,10 @@ class StrideFunctions:
         n = self.n
         stages = jnp.zeros((STAGES, 2 * n + 1)).at[0].set(jnp.concatenate([at.v, at.a, at.power[None]]))
         none, zero = jnp.zeros(()), jnp.zeros(n)
-        push, jump = (zero, none) if blow is None else blow
+        push, law = (zero[None], lambda D: 0.0 * D[0]) if blow is None else blow
         start = Trial(
             none + first, stages, at._replace(t=at.t + h), zero, zero, zero, none, none + jnp.inf, none + jnp.inf,
-            none + 1.0, none, none, zero, none, none > 0.0,
+            none + 1.0, none, 0.0 * push[:, 0], zero, none, none > 0.0,
         )  # fmt: skip
 
         def evaluate(x: Trial) -> Trial:
@@ -223,8 +223,8 @@ class StrideFunctions:
                 nearest=jnp.where(now.pivot < x.nearest, now.pivot, x.nearest), evaluations=x.evaluations + 1.0
             )
             after = self._after_stage(x, at, h, now, (sizes, rules, sure))
-            impulse = jump / (push @ now.pushed)
-            struck = x._replace(end=x.end._replace(v=x.end.v + impulse * now.pushed), impulse=impulse, i=none + SETTLE)
+            impulse = lax.cond(x.i == STRIKE, law, lambda D: 0.0 * D[0], push @ now.pushed)
+            struck = x._replace(end=x.end._replace(v=x.end.v + now.pushed @ impulse), impulse=impulse, i=none + SETTLE)
             rest = self._settled(x, now, rules, middle is not None)
             last = x._replace(middle=now.a, done=none == 0.0)
             found = chosen(stage, after, chosen(x.i == STRIKE, struck, rest))
@@ -285,16 +285,17 @@ class StrideFunctions:
         K = jnp.block([[M, W.T], [W, jnp.zeros((self.rows, self.rows))]])
         none = jnp.zeros(n)
         pad = jnp.zeros(self.rows).at[: self.of.m].set(c)
-        right = jnp.stack([
+        known = jnp.stack([
             jnp.concatenate([f, -rules.weights * gamma]), jnp.concatenate([none, -rules.weights * pad]),
-            jnp.concatenate([none, -rules.weights * c_dot]), jnp.concatenate([push, jnp.zeros(self.rows)]),
+            jnp.concatenate([none, -rules.weights * c_dot]),
         ], axis=1)  # fmt: skip
+        right = jnp.hstack([known, jnp.vstack([push.T, jnp.zeros((self.rows, len(push)))])])
         X, pivot = solved(K, right)
         mu = -X[n:, 0] * rules.weights
         steep = jnp.maximum(jnp.sum(jnp.abs(G), axis=1), EPS)
         position = top(c / steep[: self.of.m]) / jnp.max(sizes.q)
         off = jnp.maximum(position, top(c_dot / steep) / jnp.max(sizes.v))
-        return _Now(q, X[:n, 0], mu, power[0] + mu @ Gv, rate, X[:n, 1], X[:n, 2], X[:n, 3], off,
+        return _Now(q, X[:n, 0], mu, power[0] + mu @ Gv, rate, X[:n, 1], X[:n, 2], X[:n, 3:], off,
                     pivot / rules.reference)  # fmt: skip
 
 

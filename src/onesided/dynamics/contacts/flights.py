@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from onesided.base.types import Array
+from onesided.base.types import Array, Mask
 from onesided.dynamics.contacts.contact_run import World
 from onesided.dynamics.contacts.sliding import ContactMode
 from onesided.dynamics.contacts.touching import ROUNDED, SLOW
@@ -14,6 +14,7 @@ from onesided.dynamics.smooth.stepper import first_step
 from onesided.dynamics.smooth.strides import StrideLimits, packed, rules, sizes
 from onesided.evaluation.flight_steps import AFTER, HEAD, Contacts
 from onesided.evaluation.smooth_steps import LONGEST
+from onesided.system.contact_equations import ContactRows
 
 FIRST = 64  # impacts one by one before: as many more pay for the compilation
 MOST, MOST_CONTACTS = 16, 48  # coordinates and contacts up to which a call is fast
@@ -48,9 +49,9 @@ class Flights:
         self._world, self._knobs, self._span = world, knobs, request.last - request.first
         self._rtol, self._longest = knobs.rtol, min(knobs.max_step, self._span / LONG)
         self._functions: Any = system.motion
-        rubs = np.zeros(len(world.names), dtype=bool)
-        np.logical_or.at(rubs, world.rows.owner, world.rows.static > 0.0)
-        self._e = np.where(rubs | (world.rows.restitution == 0.0), -1.0, world.rows.restitution)
+        self._slips, plain = slips_alone(world.rows, world.equations.m)
+        self._e = np.where(~plain | (world.rows.restitution == 0.0), -1.0, world.rows.restitution)
+        self._mu = np.where(plain, world.rows.friction[: len(world.names)], 0.0)
         self._h, self._no_forces = 0.0, np.zeros(world.equations.rows)
         self.able = bool(
             world.equations.space.flat and system.friction is None and not request.events and not system.servo
@@ -88,7 +89,18 @@ class Flights:
     def _contacts(self) -> Contacts:
         touch, knobs, gap = self._world.touch, self._knobs, self._world.tolerances.gap
         return Contacts(
-            self._e, touch.length, touch.speed, touch.own, gap, ROUNDED, SLOW, knobs.rest, knobs.faint, knobs.unseen
+            self._e,
+            self._mu,
+            self._slips,
+            touch.length,
+            touch.speed,
+            touch.own,
+            gap,
+            ROUNDED,
+            SLOW,
+            knobs.rest,
+            knobs.faint,
+            knobs.unseen,
         )
 
     def _taken(self, out: Array, mechanics: Mechanics) -> list[Flown]:
@@ -120,3 +132,17 @@ class Flights:
         q, v, a = row[first : first + n], row[first + n : first + 2 * n], row[first + 2 * n : first + 3 * n]
         state = MotionState(t, q, v, a, mu, work, power, NO_INPUTS)
         return Flown(state, int(row[1]), float(row[2]), float(row[3])) if row[0] == AFTER else Flown(state)
+
+
+def slips_alone(rows: ContactRows, first: int) -> tuple[Array, Mask]:
+    """Numbers of the slips of each contact among the rates, whose rows begin at `first`; where there is nothing else.
+
+    All slips have the same number of directions; contacts without friction have the first ones there are.
+    """
+    own = rows.slips[: len(rows.gaps)]
+    size = max((len(slips) for slips in own), default=0)
+    usual = list(range(first, first + size))
+    table = np.array([list(slips) if len(slips) == size else usual for slips in own], dtype=float) - first
+    others = {int(i) for i in rows.owner[len(rows.gaps) :]}
+    plain = [len(s) in (0, size) and i not in others and np.isfinite(rows.friction[i]) for i, s in enumerate(own)]
+    return table.reshape(len(own), size), np.array(plain, dtype=bool)
