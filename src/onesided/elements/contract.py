@@ -71,12 +71,16 @@ class Acting(NamedTuple):
 
 
 class Slot(NamedTuple):
-    """One component of a place: free (a coordinate named after it, from `start`), or held at start + rate·p."""
+    """One component of a place: free (a coordinate named after it, from `start`), or held at start + rate·p.
+
+    Whether it is a length tells in which unit it can be compared with others: the structure's extent, or one.
+    """
 
     name: str
     start: Quantity
     free: bool = True
     rate: Quantity = 0.0
+    is_length: bool = False
 
 
 class Words(NamedTuple):
@@ -206,6 +210,7 @@ class Element:
     conservative : whether it has no force at rest but the gradient of its energy; statics refuses others.
     is_load : whether it is a load: what it does is not counted as a force of the machine that moves the structure.
     section_names : what `sections` gives, for beams: N, Q, M.
+    inner_is_length : whether its internal coordinates are lengths: slack, elongations.
     control : what the control parameter is called in its formulas; set when the structure is composed.
     """
 
@@ -221,6 +226,7 @@ class Element:
     conservative: ClassVar[bool] = True
     is_load: ClassVar[bool] = False
     section_names: ClassVar[tuple[str, ...]] = ()
+    inner_is_length: ClassVar[bool] = True
 
     @property
     def places(self) -> tuple[str, ...]:

@@ -110,6 +110,7 @@ class Energy(Written):
     moving: bool = field(default=False, repr=False, kw_only=True)  # in motion kinks have no coordinates
 
     kind: ClassVar[str] = "energy"
+    inner_is_length: ClassVar[bool] = False
 
     def in_motion(self) -> Element:
         """Itself, or with kinks that have no coordinates."""

@@ -13,6 +13,7 @@ from onesided.groups.rotations import plane_matrix, rotation_matrix
 
 AXES = "xyz"
 TURNS = ("rx", "ry", "rz")
+ANGLE = "angle"
 
 
 @dataclass(frozen=True)
@@ -79,7 +80,7 @@ def _components(
         if one not in names:
             raise ModelError(f"'{name}' cannot be moved in '{one}'", about=name, expected=f"some of {', '.join(names)}")
     return tuple(
-        Slot(f"{name}_{c}", start, c not in held and c not in moves, moves.get(c, 0.0))
+        Slot(f"{name}_{c}", start, c not in held and c not in moves, moves.get(c, 0.0), c not in (ANGLE, *TURNS))
         for c, start in zip(names, starts, strict=True)
     )
 
@@ -237,7 +238,7 @@ class Body(Place):
     def slots(self) -> tuple[Slot, ...]:
         """Coordinates of its position and of its orientation."""
         if self.dimension == 2:
-            return _components(self.name, ("x", "y", "angle"), (*self.at, self.angle), self.fixed, self.moves)
+            return _components(self.name, ("x", "y", ANGLE), (*self.at, self.angle), self.fixed, self.moves)
         names, starts = (*AXES, *TURNS), (*self.at, 0.0, 0.0, 0.0)
         return _components(self.name, names, starts, self.fixed, self.moves)
 

@@ -49,6 +49,7 @@ class TorsionSpring(LawMember):
     pieces: Unfolded | None = field(default=None, kw_only=True, repr=False)  # of its law, when composed
 
     kind: ClassVar[str] = "torsion_spring"
+    inner_is_length: ClassVar[bool] = False
     turns: ClassVar[bool] = True
     measure: ClassVar[str] = "a"
 

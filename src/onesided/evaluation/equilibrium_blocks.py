@@ -85,9 +85,9 @@ class Evaluation(NamedTuple):
         """Forces c_qᵀν of the constraints, (n,)."""
         return np.asarray(nu @ self.c_q)
 
-    def stiffest(self) -> Array:
-        """Largest entry of every row of the Hessian, (n,)."""
-        return np.asarray(np.max(np.abs(self.L_qq), axis=-1, initial=0.0))
+    def stiffest(self, units: Array) -> Array:
+        """Largest entry of every row of the Hessian, (n,), for coordinates in these units."""
+        return np.asarray(np.max(np.abs(self.scaled_hessian(units)), axis=-1, initial=0.0))
 
     def scaled_hessian(self, length: Array) -> Array:
         """Entries of the Hessian times the lengths of their coordinates."""

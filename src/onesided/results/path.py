@@ -55,6 +55,7 @@ class Ray:
     loose : names of the unilateral constraints whose forces are not unique along the branch.
     isotropy : name of the symmetries that the branch keeps, where a symmetry was given.
     beyond : degree of instability a little further along the branch; None where it is not known.
+    reach : how far along the branch that is, in scaled units.
     """
 
     q_dot: Array
@@ -74,6 +75,7 @@ class Ray:
     loose: tuple[str, ...] = ()
     isotropy: str = ""
     beyond: int | None = None
+    reach: float = 0.0
 
     def words(self) -> str:
         """Where the branch goes: sense of p, contacts closed, stability."""

@@ -120,11 +120,11 @@ class SparseEvaluation:
         """Forces c_qᵀν of the constraints, (n,)."""
         return np.asarray(nu @ self.c_q)
 
-    def stiffest(self) -> Array:
-        """Largest entry of every row of the Hessian, (n,)."""
-        largest = np.zeros(self.pattern.n)
+    def stiffest(self, units: Array) -> Array:
+        """Largest entry of every row of the Hessian, (n,), for coordinates in these units."""
+        largest, sizes = np.zeros(self.pattern.n), np.abs(self.scaled_hessian(units))
         for ends in (self.pattern.rows, self.pattern.entry_columns):
-            np.maximum.at(largest, ends, np.abs(self.hessian))
+            np.maximum.at(largest, ends, sizes)
         return largest
 
     def scaled_hessian(self, length: Array) -> Array:

@@ -162,6 +162,13 @@ class Structure:
         inner = [value for element in self.elements for value in element.inner(start).values()]
         return np.array([*free, *inner], dtype=np.float64)
 
+    def units(self, parameters: Mapping[str, float]) -> Array:
+        """Units in which coordinates are comparable: the extent of the structure for lengths, one for others."""
+        lengths = [slot.is_length for place in self.free_standing for slot in place.slots if slot.free]
+        start = self.start_of(parameters)
+        inner = [element.inner_is_length for element in self.elements for _ in self.inner[element.name]]
+        return np.where([*lengths, *inner], start.size or 1.0, 1.0)
+
     @property
     def free_standing(self) -> list[Place]:
         """Places with components of their own: all but markers."""

@@ -40,7 +40,7 @@ def free_motion(system: "System", q: Array, p: float) -> str | None:
     size = system.structure.start_of(system.parameters).size or 1.0
     rng = np.random.default_rng(0)
     dimension = next(iter(system.structure.places.values())).dimension
-    samples = [q, *(q + ASIDE * size * rng.normal(size=system.n) for _ in range(SAMPLES[dimension]))]
+    samples = [q, *(q + ASIDE * system.units * rng.normal(size=system.n) for _ in range(SAMPLES[dimension]))]
     points = [(x, control) for x in samples for control in (p, p + 1.0) if _is_finite(system, x, control)]
     if not points:
         return None
@@ -107,6 +107,7 @@ class Rigid:
 
     def __init__(self, system: "System", group: Sequence[Place], size: float) -> None:
         self.system, self.group, self.size = system, group, size
+        self.units = system.units / size  # angles are compared with lengths
         structure = system.structure
         self.start, self.held = structure.start_of(system.parameters), structure.held(system.parameters)
         self.dimension = group[0].dimension
@@ -121,12 +122,13 @@ class Rigid:
             slopes.append(gradient @ V)
             rows += [held, changes]
         forces = np.array(slopes)
-        largest = max(float(np.max(np.abs(self._changes(x, p, None)[0]))) for x, p in points)
+        largest = max(float(np.max(np.abs(self._changes(x, p, None)[0] * self.units))) for x, p in points)
         stack = np.concatenate([*rows, forces / (largest or 1.0)])
         _, values, modes = np.linalg.svd(stack[np.all(np.isfinite(stack), axis=1)])
         values = np.concatenate([values, np.zeros(len(modes) - len(values))])
         null = modes[values <= ROUND_OFF]
-        unloaded = not np.any(np.abs(self._changes(*points[0], None)[0]) > ROUND_OFF * (largest or 1.0))
+        loads = np.abs(self._changes(*points[0], None)[0]) * self.units
+        unloaded = not np.any(loads > ROUND_OFF * (largest or 1.0))
         return self._describe(null, self.field(*points[0])[0], unloaded)
 
     def _changes(self, x: Array, p: float, V: Array | None) -> tuple[Array, Array]:
@@ -135,7 +137,7 @@ class Rigid:
         e = self.system.evaluate(x, p, zero)
         if V is None:
             return e.L_q, np.zeros((0, 0))
-        slopes, rates = e.gap_sizes(np.ones(len(x))), [e.constraint_rates(v, 0.0) for v in V.T]
+        slopes, rates = e.gap_sizes(self.units), [e.constraint_rates(v, 0.0) for v in V.T]
         return e.L_q, np.stack(rates, axis=1) / np.where(slopes > 0, slopes, 1.0)[:, None]
 
     def field(self, x: Array, p: float) -> tuple[Array, Array]:
@@ -148,11 +150,11 @@ class Rigid:
             fixed = [self.held.get(int(slot), (0.0, 0.0)) for slot in slots]
             values = np.array([x[c] if c >= 0 else f[0] + f[1] * p for c, f in zip(columns, fixed, strict=True)])
             rates, across = self._rates(place, values)
-            for column, rate in zip(columns, rates, strict=True):
+            for column, rate, slot in zip(columns, rates, place.slots, strict=True):
                 if column >= 0:
                     V[column] = rate
                 else:
-                    held.append(rate)
+                    held.append(rate if slot.is_length else self.size * rate)
             held.extend(across)
         return V, np.array(held).reshape(len(held), V.shape[1])
 

@@ -97,4 +97,4 @@ class FixedSpace:
         given = self.system.scales
         each = given.lengths(self.system.n)
         chosen = given.length if each is None or np.isscalar(given.length) else tuple(each[self.kept].tolist())
-        return Scales(chosen, given.force, given.stiffness)
+        return Scales(chosen, given.force, given.stiffness, tuple(self.system.units[self.kept].tolist()))

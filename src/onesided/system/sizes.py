@@ -2,7 +2,8 @@
 
 Each coordinate has its own length: displacements that store like energies, as large as it takes to change the stiffness
 or the directions of the constraints by half. What follows a change of units exactly needs no tuning by the user;
-coordinates whose units differ by many orders of magnitude need `Scales(length=(…))`.
+coordinates of several kinds whose units differ by many orders of magnitude need `Scales(unit=(…))`. Structures know
+their units: lengths are measured by the extent when they are compared with angles.
 """
 
 import math
@@ -30,6 +31,7 @@ class Probe:
     derivatives: Derivatives
     vector: Any
     together: bool
+    units: Array
 
     def __call__(self, q: Array, p: float) -> Evaluation:
         """All blocks at one point."""
@@ -75,6 +77,8 @@ class Scales:
     Attributes
     ----------
     length : a change of the coordinates that matters; one number, or one per coordinate.
+    unit : numbers in which coordinates of several kinds are comparable, one per coordinate: (1000, 1) for a distance
+        in millimetres beside an angle. Structures know theirs.
     force : a generalised force that matters.
     stiffness : a typical entry of the energy's Hessian.
     """
@@ -82,20 +86,28 @@ class Scales:
     length: float | Sequence[float] | None = None
     force: float | None = None
     stiffness: float | None = None
+    unit: float | Sequence[float] | None = None
 
     def __post_init__(self) -> None:
-        for name in ("length", "force", "stiffness"):
+        for name in ("length", "force", "stiffness", "unit"):
             value = getattr(self, name)
             if value is not None and not (np.all(np.isfinite(value)) and np.all(np.asarray(value) > 0)):
                 raise ModelError(f"scale `{name}` is not usable", got=repr(value), expected="a positive number or None")
 
     def lengths(self, n: int) -> Array | None:
         """The lengths given, one per coordinate."""
-        if self.length is None:
+        return self._each("length", n)
+
+    def units(self, n: int) -> Array | None:
+        """The units given, one per coordinate."""
+        return self._each("unit", n)
+
+    def _each(self, name: str, n: int) -> Array | None:
+        if getattr(self, name) is None:
             return None
-        given = np.asarray(self.length, dtype=np.float64)
+        given = np.asarray(getattr(self, name), dtype=np.float64)
         if given.shape not in {(), (n,)}:
-            raise ModelError("scale `length` has the wrong shape", got=str(given.shape), expected=f"one number or {n}")
+            raise ModelError(f"scale `{name}` has the wrong shape", got=str(given.shape), expected=f"one number or {n}")
         return np.broadcast_to(given, (n,)).copy()
 
 
@@ -183,7 +195,7 @@ def sizes_at(evaluate: Probe, q: Array, p: float, given: Scales) -> Sizes:
 
 def _estimate(evaluate: Probe, q: Array, p: float, given: Scales) -> Sizes:
     e = evaluate(q, p)
-    d = _weights(e.stiffest())
+    d = _weights(e.stiffest(evaluate.units), evaluate.units)
     if given.stiffness is not None:
         d = np.full(len(q), given.stiffness**-0.5)
     t, d, usual = _lengths(evaluate, e, q, p, d, fixed=given.stiffness is not None)
@@ -229,8 +241,9 @@ def _lengths(
         near, t = t, _past_power_law(evaluate, q, p, d, t) if len(d) == 1 else t
         usual = e if t == near else evaluate(q + t * d * _zigzag(len(d)), p)
         aside = t * d * _zigzag(len(d))
-        rows = np.vstack([e.stiffest(), *(one.stiffest() for one in evaluate.some((q + aside, q - aside), (p, p)))])
-        again = _weights(np.asarray(rows[np.isfinite(rows).all(axis=1)].max(axis=0)))
+        states = e, *evaluate.some((q + aside, q - aside), (p, p))
+        rows = np.vstack([state.stiffest(evaluate.units) for state in states])
+        again = _weights(np.asarray(rows[np.isfinite(rows).all(axis=1)].max(axis=0)), evaluate.units)
         if np.any(np.abs(again - d) > (NEAR - 1.0) * d):
             d, t = again, _reach(evaluate, e, q, p, again, t)
     return t or _reach_under_load(evaluate, e, q, p, d, guess) or guess, d, usual
@@ -266,15 +279,16 @@ def _zigzag(n: int) -> Array:
     return np.where(np.arange(n) % 2, -1.0, 1.0)
 
 
-def _weights(rows: Array) -> Array:
+def _weights(rows: Array, units: Array) -> Array:
     """Displacements of the coordinates that store like energies, within a factor of `SPREAD` of each other.
 
-    A coordinate without stiffness of its own is measured like the stiffest: nothing is known about it.
+    They are compared in units of their own, in which `rows` are. A coordinate without stiffness of its own is measured
+    like the stiffest: nothing is known about it.
     """
     stiffest = float(np.max(rows, initial=0.0)) or 1.0
     soft = rows <= HALF_DIGITS * stiffest
     softness = np.sqrt(stiffest / np.where(soft, stiffest, rows))
-    return np.asarray(np.minimum(softness, SPREAD) / math.sqrt(stiffest))
+    return np.asarray(units * np.minimum(softness, SPREAD) / math.sqrt(stiffest))
 
 
 def _reach(evaluate: Probe, e: Evaluation, q: Array, p: float, d: Array, guess: float) -> float | None:

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field
+from functools import cached_property
 from types import MappingProxyType
 from typing import Any
 
@@ -394,8 +395,16 @@ class System:
 
         `together` looks at several points at once, by a compiled function of its own.
         """
-        probe = Probe(self.derivatives, self._vector, together and not self.derivatives.large)
+        probe = Probe(self.derivatives, self._vector, together and not self.derivatives.large, self.units)
         return sizes_at(probe, np.asarray(q, dtype=np.float64), p, self.scales)
+
+    @cached_property
+    def units(self) -> Array:
+        """Numbers in which coordinates of several kinds are comparable, (n,)."""
+        given = self.scales.units(self.n)
+        if given is not None:
+            return given
+        return np.ones(self.n) if self.structure is None else self.structure.units(self.parameters)
 
     def check_derivatives(self, q: Any, p: float, *, tolerances: Tolerances = DEFAULT) -> dict[str, float]:
         """Compare supplied with automatic derivatives at (q, p); raise a ModelError where they disagree.

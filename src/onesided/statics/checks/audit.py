@@ -15,7 +15,8 @@ import numpy as np
 from onesided.base.types import Array, Indices
 from onesided.results import Event, Kind, Path
 
-NEAR = 0.1  # arc length, in scaled units, within which degrees on branches are counted: no other event may be there
+NEAR = 0.1  # arc length, in scaled units, within which no other event may be where degrees on branches are compared
+SAFETY = 1.5  # arc length over the distance of two points
 PASSED = frozenset({Kind.bound, Kind.user, Kind.kink})  # events at which nothing happens to the path
 
 
@@ -40,9 +41,14 @@ def audit(path: Path, inertia: Indices, p_noise: float) -> tuple[Finding, ...]:
     findings = [
         Finding(event.p, words)
         for event, place in zip(special, places, strict=True)
-        for words in _at_event(event, alone=np.count_nonzero(np.abs(places - place) <= NEAR) == 1)
+        for words in _at_event(event, alone=np.count_nonzero(np.abs(places - place) <= _reach(event)) == 1)
     ]
     return (*findings, *_along(path, special, inertia), *_turns(path, special, p_noise))
+
+
+def _reach(event: Event) -> float:
+    """Within which arc length degrees on the branches are counted."""
+    return max((NEAR, *(SAFETY * ray.reach for ray in event.rays)))
 
 
 def told(findings: tuple[Finding, ...], control: str) -> str:

@@ -124,9 +124,9 @@ def _with_reactions(where: Standpoint, one: "FoundRay", ray: Ray) -> Ray:
     if ray.continuum or len(rows) == len(ray.rows):
         return told
     piece, k = where.curve(rows), len(where.system.bilateral)
-    degree, beyond = _instability(one.where, piece), _beyond(one.where, replace(one.direction, piece=piece))
+    degree, (beyond, reach) = _instability(one.where, piece), _beyond(one.where, replace(one.direction, piece=piece))
     closed_on = tuple(names[j] for j in rows[rows >= k])
-    return replace(told, rows=tuple(rows.tolist()), closed=closed_on, instability=degree, beyond=beyond)
+    return replace(told, rows=tuple(rows.tolist()), closed=closed_on, instability=degree, beyond=beyond, reach=reach)
 
 
 def _add(one: "FoundRay", found: list["FoundRay"], *, unique: bool) -> None:
@@ -338,6 +338,7 @@ def _ray(where: Standpoint, d: Direction, taylor: Taylor, instability: int) -> R
         if not order:
             sign, order = sign_of_p(d.piece, where.x, d.t, taylor.parts.borders)
     names = system.constraint_names
+    beyond, reach = _beyond(where, d)
     return Ray(
         q_dot=d.x_dot[:n],
         p_dot=float(d.x_dot[n]),
@@ -352,15 +353,19 @@ def _ray(where: Standpoint, d: Direction, taylor: Taylor, instability: int) -> R
         continuum=d.continuum,
         ahead=None if d.branch is None else d.branch.entry,
         idle=tuple(names[j] for j in where.weak if not d.continuum and _stays_idle(where, d, taylor, int(j))),
-        beyond=_beyond(where, d),
+        beyond=beyond,
+        reach=reach,
     )
 
 
-def _beyond(where: Standpoint, d: Direction) -> int | None:
-    """Degree of instability on a branch, as close to the point as it can be decided."""
+def _beyond(where: Standpoint, d: Direction) -> tuple[int | None, float]:
+    """Degree of instability on a branch, as close to the point as it can be decided, and how far along that is."""
     places = (where.x,) if d.branch is None else (d.branch.entry, d.branch.ahead)
-    found = (decided_modes(d.piece, x, where.tolerances) for x in places)
-    return next((degree for degree in found if degree is not None), None)
+    for x in places:
+        degree = decided_modes(d.piece, x, where.tolerances)
+        if degree is not None:
+            return degree, float(np.linalg.norm((x - where.x) / where.unit))
+    return None, 0.0
 
 
 def _stays_idle(where: Standpoint, d: Direction, taylor: Taylor, j: int) -> bool:
