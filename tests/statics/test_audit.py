@@ -186,3 +186,23 @@ def test_a_hop_to_the_buckled_branch_does_not_balance(p_a, p_b):
     assert not fails_between(curve, point(0, p_a), point(0, p_b), 1e-12)
     assert not fails_between(curve, *bent, 1e-12)
     assert fails_between(curve, point(0, p_a), bent[1], 1e-12)
+
+
+@pytest.mark.parametrize("width", [1e-3, 1e-4, 1e-5, 1e-6])
+@pytest.mark.parametrize("origin", [0.0, 0.38, 3.0])
+def test_a_slot_whose_gap_hardly_changes_is_no_contradiction(width, origin):
+    """r² − x² ≥ 0, multiplied out: rounding, divided by the slope 2r, shifts the load at which a reaction is found."""
+    a = origin
+
+    def slot(q, p, th):
+        return th.r**2 - a**2 + 2 * a * q[0] - q[0] ** 2
+
+    held = System(
+        ("x",), lambda q, p, th: (q[0] - a) ** 2 / 2 - p * q[0], unilateral={"slot": slot}, parameters={"r": width}
+    )
+    path = onesided.trace(held, [a + width / 2], width / 2, p_bounds=(-1, 4), throw=False)
+    assert path.kinds() == (Kind.closes, Kind.bound), path.note
+    assert path.ok, path.note
+    beyond = path.p > 2 * width
+    np.testing.assert_allclose(path.q[beyond, 0], a + width, atol=1e-9 + 1e-15 * a**2 / width)
+    np.testing.assert_allclose(path["reaction slot"][beyond] * 2 * width, path.p[beyond] - width, rtol=1e-3)

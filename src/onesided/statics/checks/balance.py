@@ -12,7 +12,7 @@ import numpy as np
 
 from onesided.base.tolerances import EPS, HALF_DIGITS, SOME_DIGITS
 from onesided.base.types import Array, Indices, Mask
-from onesided.statics.curves.corrections import Plane, newton
+from onesided.statics.curves.corrections import Plane, newton, scatter
 from onesided.statics.curves.curve import Curve
 
 DOUBT = 0.05  # share of step × range of the slope by which work and energy may differ without a closer look
@@ -121,7 +121,7 @@ def fails_between(curve: Curve, x_a: Array, x_b: Array, noise: float) -> bool:
             return False
         rate = EXACT * (abs(left.slope) + abs(right.slope))
         noise += NOISE * EPS * size * max(abs(left.slope), abs(right.slope))
-        noise += OFF * (_scatter(curve, left) + _scatter(curve, right))
+        noise += OFF * sum(_scatter(curve, knot) + _drift(curve, knot, along) for knot in (left, right))
         return _fails(curve, (left, right), along, (rate, noise, _change(curve, left, right)), DEPTH)
 
 
@@ -187,6 +187,23 @@ def _scatter(curve: Curve, knot: Knot) -> float:
     steps = [nudge * HALF_DIGITS * knot.t for nudge in NUDGES]
     sums = [_energy(curve, knot.y + step) + _energy(curve, knot.y - step) for step in steps]
     return max(abs(both - 2.0 * knot.energy) for both in sums)
+
+
+def _drift(curve: Curve, knot: Knot, along: Array) -> float:
+    """Work of the load over what rounding of the equations shifts p by, in the plane across the path.
+
+    A reaction of a gap with a small slope says little about p: it grows as the slope changes by rounding.
+    """
+    if curve.large:
+        return 0.0
+    x = curve.packed(knot.y)
+    e = curve.evaluate(x)
+    J = np.vstack([curve.jacobian(e), along])
+    if np.linalg.cond(J) >= 1.0 / EPS:
+        return 0.0
+    shares = np.linalg.solve(J.T, np.eye(1, len(J), curve.n)[0])[:-1]
+    rounded = np.abs(shares).sum() * scatter(curve, knot.y, curve.residual(e))
+    return float(rounded * abs(e.L_p * curve.unit[curve.n]))
 
 
 def _energy(curve: Curve, y: Array) -> float:
