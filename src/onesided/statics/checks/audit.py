@@ -48,7 +48,7 @@ def audit(path: Path, inertia: Indices, p_noise: float) -> tuple[Finding, ...]:
 
 def _reach(event: Event) -> float:
     """Within which arc length degrees on the branches are counted."""
-    return max((NEAR, *(SAFETY * ray.reach for ray in event.rays)))
+    return max((NEAR, *(SAFETY * ray.reach for ray in event.rays.rays)))
 
 
 def told(findings: tuple[Finding, ...], control: str) -> str:
