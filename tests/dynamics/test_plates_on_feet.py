@@ -10,6 +10,7 @@ from scipy.integrate import solve_ivp
 from scipy.optimize import linprog
 
 from onesided import Contact, EventDriven, Moreau, Status, System, simulate
+from onesided.dynamics.contacts import moreau_check, rule_matters
 from onesided.dynamics.contacts.sharing import Stuck, with_least_share
 
 MU, H = 0.4, 0.1
@@ -133,6 +134,52 @@ def test_a_plate_on_sixteen_feet():
     system, push = plate(tuple(map(tuple, feet.tolist())), 0.03), {"fx": 5.0, "fy": 2.0, "py": 0.1}
     exact, steps = (run(system, method, 0.02, **push) for method in (EventDriven(), Moreau(step=1e-3)))
     assert steps.v[-1] == pytest.approx(exact.v[-1], abs=2e-5)
+
+
+def _gap_of(k, foot, q, p, th):
+    return _gap(foot, q[6 * k : 6 * k + 6], p, th)
+
+
+def _slip_of(k, foot, q, v, th):
+    return _slip(foot, H, q[6 * k : 6 * k + 6], v[6 * k : 6 * k + 6], th)
+
+
+def plates(number, force, point):
+    """Plates that have nothing to do with each other, all pushed alike."""
+    feet = {f"p{k} f{i}": (k, foot) for k in range(number) for i, foot in enumerate(RECTANGLE)}
+
+    def push(t, q, v, p, th):
+        each = []
+        for k in range(number):
+            x, y = _turned(point, q[6 * k + 5])
+            each.append(jnp.array([*force, 0.0, 0.0, 0.0, x * force[1] - y * force[0]]))
+        return jnp.concatenate(each)
+
+    return System(
+        tuple(f"{name}{k}" for k in range(number) for name in "xyzabc"),
+        lambda q, p, th: G * jnp.sum(q[2::6]), force=push,
+        mass=lambda q, th: jnp.diag(jnp.tile(jnp.array([1.0, 1.0, 1.0, *INERTIA]), number)),
+        unilateral={name: partial(_gap_of, *own) for name, own in feet.items()},
+        contacts={name: Contact(friction=MU, slip=partial(_slip_of, *own)) for name, own in feet.items()},
+    )  # fmt: skip
+
+
+def test_plates_beside_each_other_share_their_weights_each_by_itself():
+    """More contacts at a time than are shared among bodies that touch each other."""
+    number, method = 8, Moreau(step=4e-3)
+    alone = run(plate(RECTANGLE), method, 0.06, fx=6.0, fy=1.0, py=0.1)
+    motion = simulate(plates(number, (6.0, 1.0), (0.0, 0.1)), np.zeros(6 * number), np.zeros(6 * number), (0.0, 0.06),
+                      method=method)  # fmt: skip
+    assert motion.v[-1].reshape(number, 6) == pytest.approx(np.tile(alone.v[-1], (number, 1)), abs=1e-8)
+    assert len(motion.not_unique) == 4 * number
+    assert "the motion depends" in motion.note
+
+
+@pytest.mark.parametrize("method", [EventDriven(), Moreau(step=2e-3)], ids=["events", "steps"])
+def test_what_is_not_looked_for_is_told(method, monkeypatch):
+    monkeypatch.setattr(rule_matters, "SMALL_ENOUGH", 5)
+    monkeypatch.setattr(moreau_check, "SMALL_ENOUGH", 5)
+    assert "not looked for" in run(plate(RECTANGLE), method, 0.01, fx=6.0, fy=1.0, py=0.1).note
 
 
 @pytest.mark.slow

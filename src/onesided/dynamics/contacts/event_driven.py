@@ -110,12 +110,13 @@ class Flight:
 
     def motion(self) -> Motion:
         """What was found so far, rechecked."""
-        note = "; ".join(text for text in (self.note, *self.vague) if text)
         points = stack(self.states)
+        decided = names_that_matter(self.world, points)
+        note = "; ".join(text for text in (self.note, *self.vague, decided.words) if text)
         outcome = Outcome(
             points, tuple(self.events), self.status, note, self.method, True, tuple(self._contacts.wrong),
             {"evaluations": self.evaluations, "phases": self.phases, "accumulations": self._contacts.series.ended},
-            not_unique=tuple(dict.fromkeys(self.loose)), decided=names_that_matter(self.world, points),
+            not_unique=tuple(dict.fromkeys(self.loose)), decided=decided.names,
         )  # fmt: skip
         return collect(self.world, outcome)
 

@@ -12,10 +12,10 @@ impacts keep the energy.
 """
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy import sparse
 from scipy.linalg import lapack
 
 from onesided.base.tolerances import EPS, HALF_DIGITS
@@ -32,7 +32,7 @@ from onesided.linalg import independent_rows, kkt_matrix
 
 REACH = 2.0  # contacts within so many times the way of the fastest one in a step are looked at
 REST = 2.0  # approach below so many times the change of velocity in a step is rest
-MOST_SHARED = 240  # rows of contacts of a few bodies that share their forces by the rule; of many bodies, `LARGE`
+MOST_SHARED = 240  # rows of contacts that share their forces by the rule, where coordinates are few; else `LARGE`
 SEARCH = (100, 10, 0, True, True)  # for the contacts that press: as `ActiveSet` of its own accord, without relaxation
 ROUNDS = 100  # of impacts in a step, for each contact in reach
 
@@ -280,20 +280,32 @@ class Impulses:
         cones = arrange(self.rows, near, None, self.rows.friction if limits is None else limits)
         problem = cones.problem(D, u, scale)
         P, off = self._solve(problem, cones.spread(start))
-        if len(near) > 1 and len(u) > (MOST_SHARED if self.world.equations.n <= LARGE else LARGE):
-            self.crowded = True
-        elif len(near) > 1:
-            dense = problem if isinstance(D, np.ndarray) else replace(problem, D=problem.D.toarray())
-            shared, after = as_compliant(dense, P, resting=self.accuracy * scale, tol=max(off, self.accuracy))
-            if np.isfinite(after):
-                P, off = shared, after
-            else:
-                self.unshared += 1
+        P, off = self._by_rule(problem, P, off)
         P = self._without_traces(problem, P)
         normal = problem.normal[: len(near)]
         weakest = self.world.tolerances.force * float(np.max(P[normal]))
         self.note(off, int(np.sum(P[normal] > weakest)))
         return cones.gathered(P)
+
+    def _by_rule(self, problem: FrictionProblem, P: Array, off: float) -> tuple[Array, float]:
+        """The impulses of contacts that depend on each other as of equally compliant ones, and their residual."""
+        if len(problem.mu) < 2:
+            return P, off
+        most, good = MOST_SHARED if self.world.equations.n <= LARGE else LARGE, max(off, self.accuracy)
+        apart = [np.arange(len(P))] if len(P) <= most else _coupled(problem)
+        found = P.copy()
+        for rows in apart:
+            if len(rows) > most:
+                self.crowded = True
+                continue
+            some = problem if len(rows) == len(P) and isinstance(problem.D, np.ndarray) else _part(problem, rows)
+            shared, after = as_compliant(some, P[rows], resting=self.accuracy * problem.scale, tol=good)
+            if np.isfinite(after):
+                found[rows] = shared
+            else:
+                self.unshared += 1
+        after = off if np.array_equal(found, P) else problem.residual(found)
+        return (found, after) if after <= good else (P, off)
 
     def _without_traces(self, problem: FrictionProblem, P: Array) -> Array:
         """The impulses, with exact zeros for contacts that do not press: iterations leave traces there."""
@@ -328,3 +340,23 @@ def answer(A: Array, held: Array, forces: Array, push: Array | None) -> Array:
     if info != 0 or not np.all(np.isfinite(x)):
         x = np.linalg.lstsq(K, right, rcond=EPS * (n + m))[0]
     return np.asarray(x[:n])
+
+
+def _coupled(problem: FrictionProblem) -> list[Indices]:
+    """Rows of the contacts of bodies that touch each other, apart from all others."""
+    starts, columns, values = problem.rows
+    sizes = np.sqrt(problem.D.diagonal())
+    rows = np.repeat(np.arange(len(sizes)), np.diff(starts))
+    real = np.abs(values) > EPS * sizes[rows] * sizes[columns]
+    contact = np.repeat(np.arange(len(problem.mu)), 1 + problem.directions)
+    links = sparse.coo_array((np.ones(np.count_nonzero(real)), (contact[rows[real]], contact[columns[real]])))
+    group = sparse.csgraph.connected_components(links, directed=False)[1][contact]
+    return [np.flatnonzero(group == one) for one in range(int(np.max(group)) + 1)]
+
+
+def _part(problem: FrictionProblem, rows: Indices) -> FrictionProblem:
+    """The problem of some contacts alone."""
+    mine = np.flatnonzero(np.isin(problem.normal, rows))
+    D = problem.D[rows][:, rows]
+    dense = D if isinstance(D, np.ndarray) else D.toarray()
+    return FrictionProblem(dense, problem.u[rows], problem.mu[mine], problem.directions[mine], problem.scale)

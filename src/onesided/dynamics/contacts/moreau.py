@@ -27,7 +27,7 @@ from onesided.dynamics.contacts.moreau_check import Scheme, Shift, audit, middle
 from onesided.dynamics.contacts.moreau_events import UserZeros, friction_events
 from onesided.dynamics.contacts.moreau_leaps import SLACK, Leaps
 from onesided.dynamics.contacts.moreau_steps import Begin, MoreauSteps, Stepped
-from onesided.dynamics.contacts.rule_matters import names_that_matter
+from onesided.dynamics.contacts.rule_matters import SharesMatter, names_that_matter
 from onesided.dynamics.contacts.soft import off_law
 from onesided.dynamics.feedback import FeedbackError
 from onesided.dynamics.mechanics import MotionState
@@ -41,6 +41,7 @@ from onesided.system.contact_equations import ContactEquations
 BLOW = 0.5  # a contact force that changes by this share in a step comes with a blow to the joints
 JUMP = 0.5  # of the velocities, which a constraint asks for at the end of a step but does not keep
 TURNED = (0.1, 2.5)  # of the change of its drive: how far the rate of a constraint is off where that turns at once
+CROWDED = "too many contacts of bodies that touch each other to share their forces by a rule"
 GROW = 32  # typical sizes are brought up to date after so many steps
 
 
@@ -174,10 +175,12 @@ class March:
         if self._unsettled > np.sqrt(self.world.tolerances.residual):
             wrong.append(f"forces and velocities of a step settle to {self._unsettled:.2g} only: try smaller steps")
         decided = names_that_matter(self.world, points)
-        if decided and self.impulses.unshared:
+        loose = not_unique(self.world, points)
+        decided = SharesMatter(decided.names, decided.unknown or loose.unknown)
+        if decided.names and self.impulses.unshared:
             wrong.append(f"{self.impulses.unshared} times contacts did not share their forces by the rule")
-        crowd = "too many contacts at a time to share their forces by a rule" if self.impulses.crowded else ""
-        note = "; ".join(text for text in (self.note, crowd if decided else "") if text)
+        crowd = self.impulses.crowded and (decided.names or decided.unknown)
+        note = "; ".join(text for text in (self.note, CROWDED if crowd else "", decided.words) if text)
         wrong += off_law(self.world.equations, middles(self.world.equations, points, self.scheme, shifts))
         told = friction_events(self.world, points)
         facts = {
@@ -188,7 +191,7 @@ class March:
         return collect(
             self.world, Outcome(found.points, (*self.events, *told), self.status, note, self.method, False,
                                 tuple(wrong), facts, found.balance, found.projection, self.scheme.theta > 0.5,
-                                found.lost, not_unique(self.world, points), decided),
+                                found.lost, loose.names, decided.names),
         )  # fmt: skip
 
     def _settled(self, i: int) -> Terms:

@@ -7,13 +7,14 @@ import numpy as np
 from onesided.base.tolerances import EPS, HALF_DIGITS
 from onesided.base.types import Array
 from onesided.dynamics.contacts.contact_run import World
+from onesided.dynamics.contacts.rule_matters import SMALL_ENOUGH, WORK, SharesMatter, together
 from onesided.dynamics.monitors import Arrays, force_size, steepness
 from onesided.dynamics.multipliers import not_unique as loose_rows
 from onesided.evaluation.motion_terms import Check
 from onesided.system.contact_equations import ContactEquations
 
 STOPS = 2  # steps that an impact without restitution takes: it closes the gap, then it stops
-MOST_SETS, SMALL_ENOUGH = 32, 100  # sets of pressing contacts that are looked at; coordinates up to which they are
+MOST_SETS = 32  # sets of pressing contacts that are looked at
 
 
 class Scheme(NamedTuple):
@@ -120,22 +121,30 @@ def _noise(found: Check, v: Array, h: float) -> float:
     return EPS * 2.0 * float(np.max(found.kinetic, initial=0.0)) / (speed * h) if speed > 0.0 else 0.0
 
 
-def not_unique(world: World, points: Arrays) -> tuple[str, ...]:
-    """Names whose forces were a choice at some time, from the gradients where a set of contacts presses first.
+def not_unique(world: World, points: Arrays) -> SharesMatter:
+    """Names whose forces were a choice at some time, from the gradients where a set of contacts presses first and last.
 
     Contacts that press push by their gap and, where they stick, by their slips; where they slide, by both together.
     """
-    rows, mu = world.rows, points.mu
-    if not np.any(mu[:, rows.gaps]) or world.equations.n > SMALL_ENOUGH:
-        return ()
+    rows, mu, unknown = world.rows, points.mu, False
+    if not np.any(mu[:, rows.gaps]):
+        return SharesMatter()
     _, first = np.unique(mu[:, rows.gaps] > 0.0, axis=0, return_index=True)
     _, last = np.unique(mu[::-1, rows.gaps] > 0.0, axis=0, return_index=True)
+    most = int(np.clip(WORK / min(world.equations.n, SMALL_ENOUGH) ** 3, 1, MOST_SETS))
     names: dict[str, None] = {}
-    for i in sorted({*first[:MOST_SETS], *(len(mu) - 1 - last[:MOST_SETS])}):
-        terms = world.terms(float(points.t[i]), points.q[i], points.v[i])
+    for i in sorted({*first[:most], *(len(mu) - 1 - last[:most])}):
+        terms = world.sparse_terms(float(points.t[i]), points.q[i], points.v[i])
         owners, pushes = _pushes(world, terms.G, mu[i])
-        names |= dict.fromkeys(owners[k] for k in loose_rows(pushes))
-    return tuple(names)
+        group = together(terms.M, pushes)
+        of_push = group[np.argmax(pushes != 0.0, axis=1)]
+        for one in np.unique(of_push):
+            some, columns = np.flatnonzero(of_push == one), np.flatnonzero(group == one)
+            if len(columns) > SMALL_ENOUGH:
+                unknown = unknown or len(some) > 1
+                continue
+            names |= dict.fromkeys(owners[some[k]] for k in loose_rows(pushes[np.ix_(some, columns)]))
+    return SharesMatter(tuple(names), unknown)
 
 
 def _pushes(world: World, G: Array, mu: Array) -> tuple[list[str], Array]:
