@@ -13,7 +13,6 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from onesided.base.collecting import collection_held_back
 from onesided.base.types import Array
 from onesided.evaluation.compiling import Compiled
 from onesided.evaluation.jax_process import Process, refuse_fork
@@ -39,8 +38,7 @@ class TinyFunction:
         if Process.forked:
             refuse_fork()
         if self._native is not None:
-            with collection_held_back():
-                found = self._native((points, vector, control), rows=True)
+            found = self._native((points, vector, control), rows=True)
             if found is not None:
                 return found
             self._native = None

@@ -10,6 +10,7 @@ from typing import Any
 import jax
 import numpy as np
 
+from onesided.base.collecting import collection_held_back
 from onesided.base.types import Array
 from onesided.evaluation.machine_code import NativeFunction
 from onesided.evaluation.plain import plain_length
@@ -59,7 +60,8 @@ class NativeTier:
             shapes[0] = shapes[0][1:]
         key = fixed, *shapes
         if key not in self._known:
-            self._known[key] = self._made(arguments, rows=rows)
+            with collection_held_back():
+                self._known[key] = self._made(arguments, rows=rows)
         known = self._known[key]
         if known is None:
             return None
