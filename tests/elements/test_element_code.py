@@ -2,6 +2,7 @@
 
 import threading
 from dataclasses import dataclass
+from functools import partial
 
 import jax
 import jax.numpy as jnp
@@ -11,7 +12,9 @@ import pytest
 import onesided
 from onesided import zoo
 from onesided.elements import Beam, Body, Element, Force, Node, PlaneContact, Spring
+from onesided.evaluation.compiling import compiler_options
 
+called_a_few_times = partial(jax.jit, compiler_options=compiler_options(quick=True))
 MODELS = "guyed-mast", "tripod-truss", "ball-in-groove"
 
 
@@ -32,7 +35,7 @@ def exact_blocks(D, vector):
         energy, c = parts(z)
         return energy - c @ nu
 
-    @jax.jit
+    @called_a_few_times
     def blocks(x):
         z, nu = x[: D.n + 1], x[D.n + 1 :]
         energy, c = parts(z)
@@ -67,7 +70,7 @@ def test_looks_are_directional_derivatives_of_the_residual(name):
     X, ways = points_near(system), np.random.default_rng(3).normal(size=(3, D.n + 1 + D.m))
     values, slopes = D.look(X, ways, vector)
 
-    @jax.jit
+    @called_a_few_times
     def exact(x, way):
         return jax.jvp(lambda x: D._packed_residual(x, jnp.asarray(vector))[1:], (x,), (way,))
 

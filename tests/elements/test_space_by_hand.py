@@ -1,5 +1,7 @@
 """Joints, contacts and stops of space in one structure, against formulas written by hand with quaternions."""
 
+from functools import partial
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -11,6 +13,7 @@ from scipy.spatial.transform import Rotation
 import onesided
 import onesided.elements as parts
 from onesided.elements import Body, Node
+from onesided.evaluation.compiling import compiler_options
 
 PARAMETERS = {"c": 0.7}
 G, B, N = np.array([0.1, -0.2, 0.3]), np.array([1.0, 0.5, -0.2]), np.array([0.4, 1.2, 0.9])
@@ -131,7 +134,7 @@ def lagrangian(z, nu, c):
     return -z[-1] * (z[0] + 2 * z[1] + 3 * z[2]) - stacked(z, c) @ nu
 
 
-@jax.jit
+@partial(jax.jit, compiler_options=compiler_options(quick=True))  # called a few times
 def written(z, nu, c):
     hessian = jax.hessian(lagrangian)(z, nu, c)[:-1]
     return jax.grad(lagrangian)(z, nu, c), stacked(z, c), hessian, jax.jacfwd(stacked)(z, c)

@@ -32,7 +32,7 @@ DENSE = {
 
 
 def exact(function, q):
-    return np.asarray(jax.hessian(function)(q))
+    return np.asarray(jax.jit(jax.hessian(function))(q))
 
 
 @pytest.mark.parametrize("name", FEW | DENSE)
@@ -67,6 +67,6 @@ def test_blocks_are_those_of_all_directions():
 
         return energy(z[:N], z[N], Th) - sum(v * g(z[:N], z[N], Th) for v, g in zip(nu, gaps.values(), strict=True))
 
-    H = np.asarray(jax.hessian(lagrangian)(np.append(q, p)))
+    H = np.asarray(jax.jit(jax.hessian(lagrangian))(np.append(q, p)))
     assert system.derivatives._few_directions(nu, jnp.asarray([0.7])) is not None
     np.testing.assert_allclose(system.evaluate(q, p, nu).L_qx, H[:N], atol=1e-12)

@@ -92,7 +92,7 @@ class NativeTier:
         if not moving or any(one.dtype != np.float64 for one in moving):
             return None
         traced = self._traced().trace(*given)
-        if plain_length(traced) == math.inf or traced.out_info.dtype != np.float64:
+        if plain_length(traced) == math.inf or getattr(traced.out_info, "dtype", None) != np.float64:
             return None
         try:
             line = straightened(traced.jaxpr, MOST)

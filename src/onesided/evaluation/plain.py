@@ -10,6 +10,7 @@ from itertools import accumulate
 from math import prod
 from typing import Any, NamedTuple
 
+import jax
 import numpy as np
 
 from onesided.evaluation.flat import CALLS, Flat, FlatOperation, called, flattened
@@ -37,7 +38,8 @@ class Plain:
 
     def __init__(self, traced: Any) -> None:
         flat = flattened(traced.jaxpr, INLINED)
-        self._inputs, self._result, self._values = flat.inputs, flat.outputs[0], flat.start()
+        self._inputs, self._results, self._values = flat.inputs, flat.outputs, flat.start()
+        self._tree = jax.tree.structure(traced.out_info)
         for number, value in flat.constants:
             self._values[number] = _constant(value)
         self._steps: list[PlainStep] = []
@@ -53,12 +55,13 @@ class Plain:
                 self._values[number] = _constant(self._values[number])
 
     def __call__(self, *leaves: Any) -> Any:
-        """The one array that the function returns."""
+        """The array or the tree of arrays that the function returns."""
         values = self._values.copy()
         for number, leaf in zip(self._inputs, leaves, strict=True):
             values[number] = leaf
         _run(self._steps, values)
-        return np.array(values[self._result])  # of its own: neither an argument nor a constant
+        own = [np.array(values[number]) for number in self._results]  # neither arguments nor constants
+        return jax.tree.unflatten(self._tree, own)
 
 
 def _run(steps: Sequence[PlainStep], values: list[Any]) -> None:
@@ -81,12 +84,11 @@ def _constant(value: Any) -> Any:
 
 
 def plain_length(traced: Any) -> float:
-    """The number of operations of a traced function; infinite where NumPy cannot do it, or where it returns a tree."""
-    return _length(traced.jaxpr.jaxpr) if hasattr(traced.out_info, "shape") else math.inf
+    """The number of operations of a traced function; infinite where NumPy cannot do one of them."""
+    return _length(traced.jaxpr.jaxpr)
 
 
 def _length(jaxpr: Any) -> float:
-    """The number of operations; infinite where one is not known."""
     total = 0.0
     for equation in jaxpr.eqns:
         inner = called(equation, INLINED)
