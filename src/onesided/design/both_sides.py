@@ -8,7 +8,7 @@ import numpy as np
 from onesided.base.types import Array, Status
 from onesided.design.event_curves import CurveOfEvents
 from onesided.design.event_nodes import EventNode, Met
-from onesided.design.sightings import FATAL
+from onesided.design.sightings import is_margin
 from onesided.results import Encounter, Event, Followed, Kind, Meeting
 
 ENDS = {one: one for one in (Status.bound_reached, Status.path_ended, Status.closed)} | {Status.far: Status.path_ended}
@@ -32,7 +32,7 @@ def _at_start(back: WalkedSide, ahead: WalkedSide, floor: float) -> Iterator[Met
     before, after = (side.nodes[min(1, len(side.nodes) - 1)].seen for side in (back, ahead))
     after = back.nodes[-2].seen if closed else after
     for label, here in start.seen.numbers.items():
-        watched = label.kind is not Encounter.turns and (label.piece or label.kind not in FATAL)
+        watched = label.kind is not Encounter.turns and not is_margin(label)
         a, b = before.numbers.get(label, 0.0), after.numbers.get(label, 0.0)
         if watched and abs(here) <= floor < min(abs(a), abs(b)) and a * b < 0.0:
             yield Met(label, start, before, after, abs(here))

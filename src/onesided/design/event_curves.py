@@ -15,9 +15,8 @@ from onesided.base.types import Array, Indices
 from onesided.design.conditions import Condition
 from onesided.design.event_equations import equations_of
 from onesided.design.forks import Fork, fork_of
-from onesided.design.spots import Spot
+from onesided.design.spots import NOISE, Spot
 from onesided.results import Event, Kind
-from onesided.statics.curves.activity import ROUNDINGS
 from onesided.statics.curves.curve import Curve
 from onesided.statics.curves.large import make_curve
 from onesided.statics.curves.spectrum import split
@@ -185,9 +184,11 @@ class CurveOfEvents:
             return 0.0
         if loose is None:
             return 0.0
-        noise = replace(loose, back=0.0 * loose.back, wrong=self._wrong_by(spot, spot.rounded))
-        move = noise.step(normal, 0.0)
-        return ROUNDINGS * float(np.max(np.abs(move) / (1.0 + np.abs(w))))
+        moves = [
+            replace(loose, back=np.append(one, 0.0), wrong=self._wrong_by(spot, one)).step(normal, 0.0)
+            for one in spot.rounded.T
+        ]
+        return NOISE * float(np.max(np.abs(moves) / (1.0 + np.abs(w))))
 
     def _wrong_by(self, spot: Spot, change: Array) -> Array:
         """By how much a change of y alters the conditions."""

@@ -28,7 +28,7 @@ from onesided.design.event_nodes import (
 )
 from onesided.design.inside_steps import InsideStep, SingularError
 from onesided.design.rough_places import NEAR, bare_members, jumps_at
-from onesided.design.sightings import FATAL, Label, Sighting, loads_soft_modes, look, own_turns
+from onesided.design.sightings import Label, Sighting, is_margin, loads_soft_modes, look, own_turns, unsure
 from onesided.linalg import one_thread
 from onesided.results import Encounter, Event, Followed
 from onesided.system.system import System
@@ -269,10 +269,11 @@ class _Side:
         floor, found = self.events.tolerances.gap, []
         for label, before in a.numbers.items():
             after = b.numbers.get(label, before)
-            margin = label.kind in FATAL and not label.piece
-            crossed = before * after < 0.0 and max(abs(before), abs(after)) > floor
-            if (margin and before >= -floor > after) or (not margin and crossed and abs(before) > floor):
-                found.append(label)
+            if is_margin(label):
+                ends = after < -floor and self._below(b, label) and not self._below(a, label)
+            else:
+                ends = before * after < 0.0 and abs(before) > floor
+            found += [label] if ends else []
         return [label for label in found if not goes_with_another(label, found)]
 
     def _on_plane(self, guess: Array, normal: Array, like: EventNode) -> EventNode | None:
@@ -280,9 +281,13 @@ class _Side:
         w = self.events.corrected(guess, normal, like.border)
         return None if w is None else self._node(w, like.t, like.border)
 
+    def _below(self, seen: Sighting, label: Label) -> bool:
+        """Whether a gap or a reaction is below zero by more than rounding."""
+        return seen.numbers[label] < -max(self.events.tolerances.gap, unsure(self.events, seen, label))
+
     def _located(self, a: EventNode, b: EventNode, label: Label, step: InsideStep) -> Met | None:
         """Where a number vanishes between two nodes; at the first where it is zero there, but for rounding."""
-        if abs(a.seen.numbers[label]) <= self.events.tolerances.gap:
+        if is_margin(label) and a.seen.numbers[label] <= self.events.tolerances.gap:
             return self._met(label, a, a, b)
         try:
             share = step.zero(label)
@@ -305,7 +310,7 @@ class _Side:
         return None if names is None else Met(Label(Encounter.kink, names), node, a.seen, b.seen, SMALLEST_STEP)
 
     def _met(self, label: Label, node: EventNode, a: EventNode, b: EventNode) -> Met:
-        ends = label.kind in FATAL and not label.piece
+        ends = is_margin(label)
         left = abs(node.seen.numbers.get(label, np.nan))
         return Met(label, node, a.seen, None if ends else b.seen, left)
 

@@ -9,7 +9,7 @@ from onesided.base.tolerances import QUARTER_DIGITS, Tolerances
 from onesided.base.types import Array
 from onesided.design.conditions import Condition, Level, Meets, Release, Turn
 from onesided.design.event_curves import CurveOfEvents, Loose
-from onesided.design.spots import Spot
+from onesided.design.spots import NOISE, Spot
 from onesided.results import Encounter, Kind
 from onesided.statics.curves.spectrum import split
 
@@ -82,6 +82,21 @@ def _margins(events: CurveOfEvents, spot: Spot) -> dict[Label, float]:
     other = Encounter.corner_limit if isinstance(events.condition, Turn) else Encounter.contact
     kind, first = (Encounter.corners, (names[own],)) if own >= 0 else (other, ())
     return {Label(kind, (*first, names[k + j])): float(value) for j, value in enumerate(margins) if k + j != own}
+
+
+def is_margin(label: Label) -> bool:
+    """Whether a number is a gap or a reaction: where it falls below zero the event ends."""
+    return label.kind in FATAL and not label.piece
+
+
+def unsure(events: CurveOfEvents, seen: Sighting, label: Label) -> float:
+    """What rounding, and what is left of the equations at a point, make of a gap there, or of all reactions."""
+    curve = seen.spot.curve
+    j = curve.system.constraint_names.index(label.names[-1])
+    rounded = np.zeros((curve.size, 0)) if events.condition is None else seen.spot.rounded  # M is singular at forks
+    changes = np.column_stack([rounded, seen.loose.back[:-1]])
+    moved = changes[curve.n + 1 :] if j in curve.rows else Meets(j).rates(seen.spot, changes)
+    return NOISE * float(np.max(np.abs(moved)))
 
 
 def own_turns(condition: Condition | None) -> bool:

@@ -14,7 +14,7 @@ from onesided.statics.curves.spectrum import second
 if TYPE_CHECKING:  # elements are loaded by those who compose
     from onesided.statics.curves.large import Border, LargeCurve
 
-NOISE = 64.0  # roundings by which rates that are zero but for rounding may differ from it
+NOISE = 64.0  # roundings by which numbers that are zero but for rounding may differ from it
 
 
 class Spot:
@@ -122,9 +122,20 @@ class Spot:
 
     @property
     def rounded(self) -> Array:
-        """A change of the unknowns that rounding of the residual makes: of its terms, each known to EPS, (size,)."""
-        terms = self.curve.times(self.e, 1.0 + np.abs(self.y)[:, None], sizes=True)[:, 0]
-        return self.solve(EPS * terms * np.cos(1.0 + np.arange(len(terms))))
+        """Changes of the unknowns that rounding makes, of terms of the residual and within them, (size, 3).
+
+        The former are known to EPS; of the latter the residual is a sample at unknowns that differ by some EPS.
+        """
+        curve, number = self.curve, np.arange(self.curve.size)
+        found = []
+        for k in (1.0, 2.0, 3.0):
+            signs = np.cos(k * (1.0 + number))
+            change = 4.0 * EPS * np.abs(self.y) * signs
+            terms = curve.times(self.e, 1.0 + np.abs(self.y)[:, None], sizes=True)[:, 0]
+            new = curve.residual(curve.evaluate(curve.packed(self.y + change)))
+            within = new - self.residual - curve.times(self.e, change[:, None])[:, 0]
+            found.append(self.solve(EPS * terms * signs[:-1] + within))
+        return np.stack(found, axis=1)
 
     @cached_property
     def shift(self) -> Array:
