@@ -35,6 +35,7 @@ V_INVERSE = np.linalg.inv(V)
 GAMMA = float(LAMBDA[0].real)
 E = np.array([-13 - 7 * ROOT, -13 + 7 * ROOT, -1.0]) / 3  # embedded formula of order 3
 ERROR_ORDER = 4
+STALLED = 0.03  # part of the accuracy: Newton steps that are smaller and no longer fall come from round-off
 ITERATIONS, FIXED_ITERATIONS = 10, 40  # a fixed step has no other way than to go on
 
 
@@ -71,7 +72,7 @@ class RadauStepper(Stepper):
         super().__init__(mechanics, state, h, t_end)
         self.method, self.accuracy = method, Accuracy(method.rtol)
         fine = method.rtol if method.step is None else mechanics.tolerances.residual
-        self._target = max(10.0 * EPS / fine, min(0.03, math.sqrt(fine)))
+        self._target = max(10.0 * EPS / fine, min(STALLED, math.sqrt(fine)))
         self._fine = Accuracy(fine)
         self._form: Stabilised | None = None
         self._matrix: Any = None
@@ -129,7 +130,7 @@ class RadauStepper(Stepper):
             if size == 0.0 or (rate < 1.0 and size * rate / (1.0 - rate) < self._target):
                 return W, Z, True
             if i and rate >= 1.0 and size > self._target:
-                return W, Z, False
+                return W, Z, size <= STALLED
             before = size
         return W, Z, False
 
