@@ -58,6 +58,19 @@ def test_upright_four_bars_pass_their_singular_configurations_on_the_right_branc
     assert np.max(np.abs(across[:, 1:] - across[:, :-1] - [1.0, 0.0])) < 1e-5
 
 
+@pytest.mark.parametrize("rtol", [1e-11, 1e-12, 1e-13])
+def test_finer_steps_pass_singular_configurations_or_say_at_which_accuracy_it_is_possible(rtol):
+    """Steps so fine are too short to lead across where accelerations are round-off."""
+    motion = simulate(
+        four_bars(1), *four_bars_start(1, 1.0, 1.0), (0.0, 10.0), method=Projected(rtol=rtol), throw=False
+    )
+    if motion.ok:
+        assert motion.q[-1, :2] == pytest.approx(UPRIGHT[1], abs=1e-5)
+    else:
+        assert motion.status is Status.singular_configuration
+        assert "rtol=2e-10 or more" in motion.note
+
+
 @pytest.mark.parametrize("method", [Radau(rtol=1e-7), GeneralizedAlpha(step=0.002)], ids=lambda m: type(m).__name__)
 def test_upright_four_bar_never_wrong_with_success(method):
     try:

@@ -13,7 +13,7 @@ from scipy.integrate import DOP853
 
 from onesided.base.arguments import checked
 from onesided.base.errors import UsageError
-from onesided.base.tolerances import EPS
+from onesided.base.tolerances import EPS, SMALL
 from onesided.base.types import Array, Status
 from onesided.dynamics.mechanics import Accelerated, Mechanics, MotionState
 from onesided.dynamics.smooth.smooth_motion import SmoothMethod
@@ -44,6 +44,7 @@ ACROSS = 0.5  # a step on which pivots fall below this share of the last has pas
 COARSE = EPS**0.4375  # errors of steps across singular configurations are not asked to be smaller: round-off
 PATIENCE, MANY = 500, 1_000_000  # steps in a row of which so many would be needed to the end
 GROWS = 1.2  # times longer than the half before: the time of a half of such a row after which it may go on
+LEAPT = SMALL  # accuracy of steps that still lead across: finer ones are too short to pass where round-off counts
 BRANCH = 100.0  # a projection longer than so many tolerances has left the branch
 
 
@@ -158,7 +159,10 @@ class ExplicitStepper(Stepper):
             self.rejected += 1
             finite = math.isfinite(error)
             self.h = min(next_step(h, error, self.order, rejected=True), 0.5 * h) if finite else SHRINK * h
-        return self.stuck(finite=finite)
+        status = self.stuck(finite=finite)
+        if status is Status.singular_configuration and self._rates is None and self.method.rtol < LEAPT:
+            self.note += f"; accelerations are round-off there: steps across are found with rtol={LEAPT:.0e} or more"
+        return status
 
     def _count(self, t: float, *, tiny: bool) -> None:
         """Count tiny steps in a row; those that become longer, as where slip begins, lead out of it."""
