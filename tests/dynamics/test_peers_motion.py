@@ -67,7 +67,7 @@ def test_finer_steps_pass_singular_configurations_or_say_at_which_accuracy_it_is
     if motion.ok:
         assert motion.q[-1, :2] == pytest.approx(UPRIGHT[1], abs=1e-5)
     else:
-        assert motion.status is Status.singular_configuration
+        assert motion.status in {Status.singular_configuration, Status.step_too_small}
         assert "rtol=2e-10 or more" in motion.note
 
 

@@ -160,8 +160,8 @@ class ExplicitStepper(Stepper):
             finite = math.isfinite(error)
             self.h = min(next_step(h, error, self.order, rejected=True), 0.5 * h) if finite else SHRINK * h
         status = self.stuck(finite=finite)
-        if status is Status.singular_configuration and self._rates is None and self.method.rtol < LEAPT:
-            self.note += f"; accelerations are round-off there: steps across are found with rtol={LEAPT:.0e} or more"
+        if finite and self.mechanics.closest < NEAR and self._rates is None and self.method.rtol < LEAPT:
+            self.note += f"; a singular configuration is close: steps across it are found with rtol={LEAPT:.0e} or more"
         return status
 
     def _count(self, t: float, *, tiny: bool) -> None:
