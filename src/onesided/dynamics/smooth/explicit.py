@@ -18,6 +18,7 @@ from onesided.base.types import Array, Status
 from onesided.dynamics.mechanics import Accelerated, Mechanics, MotionState
 from onesided.dynamics.smooth.smooth_motion import SmoothMethod
 from onesided.dynamics.smooth.stepper import (
+    DEPENDENT,
     NEAR,
     SAFETY,
     SHRINK,
@@ -143,7 +144,7 @@ class ExplicitStepper(Stepper):
             longest = longest_turn(self.mechanics.equations.space, dq, h)
             found = self._arrive(self.state.t + h, dq, v, work, BRANCH) if error <= 1.0 and h <= longest else None
             good = found is not None and (self._last_pivot >= self._rest or found.t >= t_end)
-            if not good and not leapt and self._rates is None and self.mechanics.closest < NEAR:
+            if not good and not leapt and self._rates is None and self.mechanics.closest < max(NEAR, self._rest):
                 leapt = True  # once for each step: from here across, rather than ever closer
                 if self._leap(max(self._stride, h), t_end):
                     return None
@@ -160,7 +161,7 @@ class ExplicitStepper(Stepper):
             finite = math.isfinite(error)
             self.h = min(next_step(h, error, self.order, rejected=True), 0.5 * h) if finite else SHRINK * h
         status = self.stuck(finite=finite)
-        if finite and self.mechanics.closest < NEAR and self._rates is None and self.method.rtol < LEAPT:
+        if finite and self._last_pivot < DEPENDENT and self._rates is None and self.method.rtol < LEAPT:
             self.note += f"; a singular configuration is close: steps across it are found with rtol={LEAPT:.0e} or more"
         return status
 
