@@ -86,6 +86,22 @@ def test_a_map_says_where_there_is_no_path():
     assert found.note.startswith("no path at w = 0.5: ")
 
 
+@pytest.mark.parametrize(
+    ("bounds", "samples", "told"),
+    [
+        ((0.3, 0.2), 5, "bounds of ys"),
+        ((0.2, 0.2), 5, "bounds of ys"),
+        ((0.2, np.inf), 5, "bounds of ys"),
+        ((0.2, np.nan), 5, "each a number"),
+        ((0.2, 0.3), 1, "samples"),
+        ((0.2, 0.3), 10**9, "samples"),
+    ],
+)
+def test_a_map_that_cannot_be_drawn_is_refused_in_words(floor, bounds, samples, told):
+    with pytest.raises(onesided.UsageError, match=told):
+        onesided.stability_map(floor, "ys", bounds, samples=samples)
+
+
 def test_two_limit_points_meet_in_a_cusp():
     """x⁴/4 + a x²/2 − p x: limit points at p = ±2 (−a/3)^(3/2)."""
     system = onesided.System(

@@ -20,6 +20,7 @@ from onesided.statics.paths import trace
 from onesided.system.system import System
 
 SHARP = QUARTER_DIGITS  # share of the bounds to which a change without a meeting is bracketed
+MOST_SAMPLES = 10_000  # paths that are traced first
 CHANGES = 8  # between two samples; more of them are not looked for
 ENTERS = "an event enters or leaves the path"
 NOWHERE = "no path"  # the only "event" of values of the parameter for which none could be traced
@@ -57,10 +58,10 @@ def stability_map(  # noqa: PLR0913 - one verb, all its ends by keyword
     """
     if parameter not in system.parameters:
         raise unknown_name("parameter", parameter, system.parameters)
-    if not bounds[0] < bounds[1] or samples < 2:
-        raise UsageError(
-            "the bounds are not usable", got=f"{bounds}, {samples} samples", expected="low < high, 2 or more"
-        )
+    if not bounds[0] < bounds[1] or not np.isfinite(bounds[1] - bounds[0]):
+        raise UsageError(f"the bounds of {parameter} are not usable", got=repr(bounds), expected="low < high, finite")
+    if not 2 <= samples <= MOST_SAMPLES:
+        raise UsageError("`samples` is not usable", got=str(samples), expected=f"2 to {MOST_SAMPLES} paths")
     work = _Survey(system, parameter, bounds, (q0, p0, direction, p_bounds), progress)
     progress.begin("stability map")
     try:
