@@ -1,5 +1,6 @@
 """What a page gives to take along is the state that it shows: run, and compared."""
 
+import tomllib
 from html.parser import HTMLParser
 
 import numpy as np
@@ -64,9 +65,29 @@ def test_texts_carry_changed_numbers_or_say_that_they_cannot():
     assert carrying(text, {"h": np.float64(0.6)}) == text.replace("0.5", "0.6")
     assert numbers_in(carrying(text, {"h": 0.5, "c_set": 0.1})) == {"h": 0.5, "c_set": 0.1}
     assert numbers_in(carrying('energy = "x**2"\n', {"a b": 2.0})) == {"a b": 2.0}
-    inline = "parameters = {h = 0.5}\n"
-    assert carrying(inline, {"h": 0.6}) == f'# changed: "h" = 0.6\n{inline}'
     assert carrying("", {"h": 0.6}) == ""
+    unusual = "parameters = {h = 0.5, k = {a = 1}}\n"
+    assert carrying(unusual, {"h": 0.6}) == f'# changed: "h" = 0.6\n{unusual}'
+
+
+STATED = [
+    "[parameters]\nh = 0.5\nk=1\n'c d' = 2.0  # c d\n[control]\nname = 'p'\n",
+    "parameters = {h = 0.5, k=1, \"c d\" = 2.0}  # h, k = 3\ncontrol = {name = 'p'}\n",
+    "title = 'parameters = {h = 1}'\nparameters={h=0.5,k=1,'c d'=2.0}\n[control]\nname = 'p'\n",
+    "parameters.h = 0.5  # of the arch\nparameters.k = 1\nparameters.'c d' = 2.0\n[control]\nname = 'p'\n",
+    "[control]\nname = 'p'\n[parameters]\nh = 0.5\nk = 1e0\n\"c d\" = 2",
+]
+
+
+@pytest.mark.parametrize("text", STATED)
+@pytest.mark.parametrize("changed", [{"h": 0.6}, {"k": 1e-300}, {"c d": -2.5}, {"h": 1 / 3, "c d": 1e22}, {"new": 4.0}])
+def test_new_numbers_stand_where_the_old_ones_stood(text, changed):
+    """However parameters are stated: the file means the same but for them, and comments stay."""
+    new, old = carrying(text, changed), tomllib.loads(text)
+    again = tomllib.loads(new)
+    assert again["parameters"] == {**old["parameters"], **changed}
+    assert {**again, "parameters": 0} == {**old, "parameters": 0}
+    assert new.count("#") == text.count("#")
 
 
 CASES = [*((verb, "von-mises", "h") for verb in ("trace", "drive", "diagram")), ("simulate", "pendulum", "L")]

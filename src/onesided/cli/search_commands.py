@@ -82,11 +82,12 @@ def design(  # noqa: PLR0917 - one option each
         )
         text = files.new_numbers.carrying(model.text, found.parameters)
         folder = run.save(found, report=report, text=text, other={"model-before.toml": model.text})
-        _list_design(found, as_json=as_json, folder=folder)
+        carried = not files.new_numbers.differing(text, found.parameters)
+        _list_design(found, as_json=as_json, folder=folder, carried=carried)
         raise typer.Exit(exit_code(found.status))
 
 
-def _list_design(found: "onesided.Designed", *, as_json: bool, folder: str) -> None:
+def _list_design(found: "onesided.Designed", *, as_json: bool, folder: str, carried: bool) -> None:
     """What was asked for and the new numbers, or a record for machines."""
     if as_json:
         cli.live_progress.json_line(
@@ -99,7 +100,12 @@ def _list_design(found: "onesided.Designed", *, as_json: bool, folder: str) -> N
     if found.note:
         cli.event_table.say(f"note: {escape(found.note)}")
     cli.event_table.say(f"{escape(found.status.value)}; {found.gradients} gradients, {found.evaluations} evaluations")
-    cli.event_table.place(f"results in [bold]{escape(folder)}[/], with the new numbers in model.toml")
+    how = (
+        "with the new numbers in model.toml"
+        if carried
+        else "with the new numbers as comments in model.toml: put them in"
+    )
+    cli.event_table.place(f"results in [bold]{escape(folder)}[/], {how}")
 
 
 def _list_transitions(found: "onesided.Transitions", *, as_json: bool, folder: str) -> None:
