@@ -42,7 +42,7 @@ def _jump_rates(system: System, number: int, jump: Jump, lost: Sensitivity) -> _
     landed = place_near(system, jump.q_to, jump.p)
     spot = _landing(landed)
     released = lost.energy_rate - (spot.L_theta + spot.e.L_p * lost.p_rate)
-    about = f"the energy of the jump at {jump.control} = {jump.p:.10g}"
+    about = f"the jump at {jump.control} = {jump.p:.10g}"
     own = replace(lost, about=about, energy=jump.energy, energy_rate=released)
     sides = _moves(spot, landed.weak, 1, lost.p_rate), _moves(spot, landed.weak, -1, lost.p_rate_below)
     names = ", ".join(f"'{system.constraint_names[j]}'" for j in landed.weak)

@@ -151,7 +151,17 @@ class DriveSensitivity:
         return "\n".join([head, *shortened(lines, LINES - 1)])
 
     def __str__(self) -> str:
-        return "\n".join([repr(self), *map(str, self.jumps), *self.notes])
+        return "\n".join(
+            [repr(self), *(text for jump in self.jumps for text in (str(jump), _released(jump))), *self.notes]
+        )
 
     def _repr_html_(self) -> str:
         return "".join(jump._repr_html_() for jump in self.jumps)
+
+
+def _released(jump: Sensitivity) -> str:
+    """The energy that a jump releases, and what moves it."""
+    rates = zip(jump.parameters, jump.energy_rate, strict=True)
+    return f"  energy {format_number(jump.energy)}: " + ", ".join(
+        f"d/d{name} = {format_number(rate)}" for name, rate in rates
+    )
