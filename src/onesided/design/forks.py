@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from onesided.base.tolerances import HALF_DIGITS, Tolerances
+from onesided.base.tolerances import HALF_DIGITS, SMALL, Tolerances
 from onesided.base.types import Array, Mask
 from onesided.design.event_equations import came_along, degenerate, standpoint
 from onesided.design.spots import Spot
@@ -71,13 +71,14 @@ class Fork:
     def breaking(self, spot: Spot, change: Array) -> tuple[Array, Mask]:
         """(P,) h = zᵀR_θ, and where it is more than what the place of the fork, known to half its digits, makes of it.
 
-        `change` is zᵀJ_θ on (v, t), (P, 2).
+        `change` is zᵀJ_θ on (v, t), (P, 2). By symmetry all of these may vanish: h is then rounding of R_θ.
         """
         h = spot.R_theta @ self.z
         usual = np.abs(spot.R_theta) @ np.abs(self.z) + np.max(
             np.abs(change) / np.linalg.norm(self.null, axis=0), axis=1
         )
-        return h, np.abs(h) > HALF_DIGITS * usual
+        rounded = SMALL * np.max(np.abs(spot.R_theta), axis=1, initial=0.0)
+        return h, np.abs(h) > np.maximum(HALF_DIGITS * usual, rounded)
 
     def unfold(self, h: float) -> Unfolding:
         """The limit point that the fork becomes where a parameter breaks it by h = zᵀR_θ."""
