@@ -3,6 +3,7 @@
 import itertools
 import math
 from dataclasses import replace
+from functools import cache
 
 import jax.numpy as jnp
 import numpy as np
@@ -406,29 +407,31 @@ def test_the_second_method_finds_user_events():
         assert [path.events[i].p for i in (0, 2, 5)] == pytest.approx([0.1] * 3, abs=1e-9)
 
 
-def block_on_feet(feet, high):
-    """A heavy block on points `feet` of its base, its weight 1 at the height `high` over the origin: rise, two rolls.
+@cache
+def block_on_feet(count):
+    """A heavy block on feet around its base, its weight 1 at the height `high` over the origin: rise, two rolls.
 
     The load u of the weight's offset (u, 0) is the control.
     """
+    angles = 2 * np.pi * np.arange(count) / count + np.pi / count  # an edge lies across x
+    feet = np.column_stack([np.cos(angles), np.sin(angles)])
 
     def energy(q, p, th):
         z, a, b = q
-        return z + high * jnp.cos(a) * jnp.cos(b) + p * jnp.sin(a)
+        return z + th.high * jnp.cos(a) * jnp.cos(b) + p * jnp.sin(a)
 
     def gap(q, i):
         return q[0] + feet[i][0] * jnp.sin(q[1]) + feet[i][1] * jnp.sin(q[2]) * jnp.cos(q[1])
 
-    gaps = {f"f{i}": (lambda q, p, th, i=i: gap(q, i)) for i in range(len(feet))}
-    return System(("z", "a", "b"), energy, unilateral=gaps)
+    gaps = {f"f{i}": (lambda q, p, th, i=i: gap(q, i)) for i in range(count)}
+    return System(("z", "a", "b"), energy, unilateral=gaps, parameters={"high": 1.0})
 
 
 @pytest.mark.parametrize("count", [3, 4, 6, 8])
 @pytest.mark.parametrize("high", [0.2, 2.0])
 def test_a_block_on_feet_cannot_roll_about_two_of_them(count, high):
     """Two opposite feet may carry it alone: it is stable nevertheless, until the weight passes an edge."""
-    angles = 2 * np.pi * np.arange(count) / count + np.pi / count  # an edge lies across x
-    system = block_on_feet(np.column_stack([np.cos(angles), np.sin(angles)]), high)
+    system = block_on_feet(count).replace(parameters={"high": high})
     path = onesided.trace(system, [0.0, 0.0, 0.0], 0.0, p_bounds=(-0.1, 2.0))
     first = path.events[0]
     assert (first.kind, first.instability_before) == (Kind.corner_limit, 0)

@@ -511,20 +511,20 @@ class TestLimitsOfTheRun:
             onesided.branch(path.events[0], 7)
 
 
+TURN = System(
+    ("x",), lambda q, p, th: q[0] ** 2 / 2 - q[0] ** 4 / 12 - (p - th.offset) * q[0], parameters={"offset": 0.0}
+)
+
+
 @pytest.mark.parametrize("compile_after", [0, 10**9])
 @pytest.mark.parametrize("offset", [0.0, 1.0, 100.0])
 @pytest.mark.parametrize("beside", [1e-2, 1e-4, 1e-6, 1e-7])
 def test_a_limit_point_just_ahead_of_the_start_is_no_corner(beside, offset, compile_after):
     """p − offset = x − x³/3 turns at x = 1; the size of p at the start is the smaller the nearer that is."""
-
-    def energy(q, p, th):
-        return q[0] ** 2 / 2 - q[0] ** 4 / 12 - (p - offset) * q[0]
-
     x = 1.0 - beside
     method = onesided.PredictorCorrector(compile_after=compile_after)
-    path = onesided.trace(
-        onesided.System(("x",), energy), [x], offset + x - x**3 / 3, method=method, p_bounds=(offset, offset + 1)
-    )
+    system = TURN.replace(parameters={"offset": offset})
+    path = onesided.trace(system, [x], offset + x - x**3 / 3, method=method, p_bounds=(offset, offset + 1))
     assert path.events[0].kind is onesided.Kind.limit
     assert path.events[0].p == pytest.approx(offset + 2 / 3, abs=1e-12)
 

@@ -208,6 +208,15 @@ def test_a_window_just_before_the_bound_is_seen():
     assert check_windows(SOFT, field(9022, (-3.0, -1.0)), BOTH[0], 1.5e-3)
 
 
+WINDOW = onesided.System(
+    ("x", "y"),
+    lambda q, p, th: (
+        (q[0] - p / 100) ** 2 / 2 + (1 - (1 + th.d) * jnp.exp(-(((p - th.m) / th.w) ** 2))) * q[1] ** 2 / 2 + q[1] ** 4
+    ),
+    parameters={"m": 1.0, "w": 1.0, "d": 0.0},
+)
+
+
 @pytest.mark.parametrize("compile_after", [0, math.inf])
 @pytest.mark.parametrize("length", [1e-3, 1e-2, 1.0])
 @pytest.mark.parametrize("width", [2e-3, 1e-2])
@@ -215,13 +224,8 @@ def test_windows_are_seen_where_one_step_leads_far_beyond_the_bound(compile_afte
     """The size of p is a thousand times the path, which ends within the first step: x = p/100, unstable in a window."""
     m, w = 0.8 * length, 5 * width * length  # exp(−((p − m)/w)²)(1 + d) > 1 for |p − m| < half the width
     d = math.expm1((0.5 * width * length / w) ** 2)
-
-    def energy(q, p, th):
-        k = 1 - (1 + d) * jnp.exp(-(((p - m) / w) ** 2))
-        return (q[0] - p / 100) ** 2 / 2 + k * q[1] ** 2 / 2 + q[1] ** 4
-
     method = onesided.PredictorCorrector(compile_after=compile_after)
-    system = onesided.System(("x", "y"), energy)
+    system = WINDOW.replace(parameters={"m": m, "w": w, "d": d})
     path = onesided.trace(system, [0.0, 0.0], 0.0, p_bounds=(-0.05 * length, length), method=method)
     half = 0.5 * width * length
     assert [event.kind for event in path.events[:2]] == [onesided.Kind.smooth_bifurcation] * 2
