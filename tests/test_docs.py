@@ -118,6 +118,29 @@ def test_files_that_are_named_exist(page):
     assert [name for name in named if not any(file.endswith(f"/{name}") for file in known)] == []
 
 
+def defined_names():
+    """Names that every file of the package defines or hands on, with the folders and the file they stand in."""
+    root = DOCS.parent / "src" / "onesided"
+    for file in root.rglob("*.py*"):
+        if file.suffix in {".py", ".pyi"}:
+            tree = ast.walk(ast.parse(file.read_text(encoding="utf-8")))
+            kinds = ast.FunctionDef, ast.ClassDef, ast.alias
+            yield (*file.relative_to(root).parts[:-1], file.stem), {one.name for one in tree if isinstance(one, kinds)}
+
+
+def test_names_in_the_drawings_of_the_architecture_exist():
+    """`module.name` and names with an underscore, in the drawings of what one call does; objects have methods."""
+    places = list(defined_names())
+    modules, names = ({one for place in places for one in place[i]} for i in (0, 1))
+    drawn = "".join(re.findall(r"^```\n(.*?)^```", (DOCS / "architecture.md").read_text(), re.DOTALL | re.MULTILINE))
+    dotted = set(re.findall(r"\b([a-z_]+)\.([A-Za-z_]+)\b(?!\()", drawn))
+    assert len(dotted) > 10
+    for module, name in dotted:
+        inside = [own | set(place) for place, own in places if module in place]
+        assert any(name in own for own in inside), f"{module}.{name}"
+    assert set(re.findall(r"\b[a-z]+(?:_[a-z]+)+\b", drawn)) - names - modules == set()
+
+
 def test_the_navigation_names_every_page():
     listed = set(re.findall(r"[\w/]+\.md", (DOCS.parent / "mkdocs.yml").read_text()))
     assert {str(page.relative_to(DOCS)) for page in PAGES} <= listed

@@ -5,9 +5,10 @@ them. Vectors that are the same for all rows have stride zero.
 """
 
 import ctypes
+import math
 import struct
 from collections.abc import Callable, Sequence
-from functools import cache
+from functools import cache, cached_property
 from typing import Any
 
 import llvmlite.binding as llvm
@@ -19,6 +20,7 @@ from onesided.base.types import Array
 from onesided.evaluation.straight import Scalar, ScalarOperation, StraightLine
 
 LONG = ir.IntType(64)
+HOT_ROWS = 300_000  # rows after which what optimised code saves is what it takes to make it
 POINTER, PLACE = str(ir.DoubleType().as_pointer()), str(ir.DoubleType().as_pointer().as_pointer())
 ARITHMETIC = {"add": "fadd", "sub": "fsub", "mul": "fmul", "div": "fdiv"}
 OBJECT_WORDS = 8  # of an array object, among which the address of its data is
@@ -252,23 +254,38 @@ class MachineCode:
 
 
 class NativeFunction:
-    """A straight line as a function of vectors, for one or many rows of them."""
+    """A straight line as a function of vectors, for one or many rows of them.
+
+    Code is made without optimisation first, in a quarter of the time, which makes it half as slow again; what is
+    computed is the same.
+    """
 
     def __init__(self, line: StraightLine, sizes: Sequence[int], shared: Sequence[bool]) -> None:
         text, declared = source("run", line, sizes, shared)
         count, self._width = len(sizes) + 1, len(line.outputs)
         own = [source_of_arrays("run", count), *([source_at_point("run", count)] if count > 1 else [])]
-        self._code = MachineCode("\n".join([*declared, text, *own]))
-        kind = ctypes.CFUNCTYPE(None, *[ctypes.c_size_t] * count, ctypes.c_int64)
-        self._run = kind(self._code.address("run_of_arrays"))
+        self._text, self._rows = "\n".join([*declared, text, *own]), 0.0
+        self._kind = ctypes.CFUNCTYPE(None, *[ctypes.c_size_t] * count, ctypes.c_int64)
+        self._codes = [MachineCode(self._text, effort=0)]  # all are kept: another thread may be inside
+        self._run = self._kind(self._codes[0].address("run_of_arrays"))
+
+    @cached_property
+    def _optimised(self) -> MachineCode:
+        code = MachineCode(self._text)
+        self._codes.append(code)
+        self._run, self._rows = self._kind(code.address("run_of_arrays")), -math.inf
+        return code
 
     @property
     def at_point(self) -> int:
         """Address of void function(context, x, made, room), with the other arguments' addresses in the context."""
-        return self._code.address("run_at")
+        return self._optimised.address("run_at")
 
     def __call__(self, arguments: Sequence[Array], rows: int = 1, shape: tuple[int, ...] | None = None) -> Array:
         """Results, (rows, width) or in another shape; arguments are contiguous arrays of doubles."""
+        self._rows += rows
+        if self._rows > HOT_ROWS:
+            self._optimised  # noqa: B018 - from now on
         made = np.empty((rows, self._width) if shape is None else shape)
         self._run(*map(id, arguments), id(made), rows)
         return made
