@@ -4,13 +4,15 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy import sparse
+from scipy.sparse.linalg import norm as sparse_norm
 
 from onesided.base.errors import ModelError
 from onesided.base.tolerances import DEFAULT, EPS, Tolerances
 from onesided.base.types import Array, Indices, Status
 from onesided.dynamics.multipliers import MinimalNorm, Rule, not_unique, share, share_on
 from onesided.evaluation.motion_terms import Terms
-from onesided.linalg import DenseKKT, KKTFactor, RankKKT, RowProducts, independent_rows
+from onesided.linalg import DenseKKT, KKTFactor, KKTPattern, RankKKT, RowProducts, independent_rows
 from onesided.system.equations import Equations
 
 FRICTION_ROUNDS = 60
@@ -105,6 +107,7 @@ class Mechanics:
         self._reference = 0.0
         self._factorise: Any = None
         self._zero = np.zeros(equations.n)
+        self.units = equations.system.units  # gradients are compared where lengths and angles are
 
     def prepare(self, t: float, q: Array, v: Array) -> None:
         """What can be found out at the start only."""
@@ -122,12 +125,12 @@ class Mechanics:
         pattern, distance = self.equations.pattern, np.sqrt(self.tolerances.rank)
         if pattern is None:
             G, mass = terms.G, np.diagonal(terms.M)
-            self.rows = independent_rows(G, rank=distance)
-            self.loose = not_unique(G) if len(self.rows) < len(G) else ()
+            self.rows = independent_rows(G * self.units, rank=distance)
+            self.loose = not_unique(G * self.units) if len(self.rows) < len(G) else ()
             norms = np.linalg.norm(G, axis=1)
         else:
-            products = RowProducts(pattern.G.sparse(terms.G), distance)
-            self.rows, norms = products.kept, products.lengths
+            products = RowProducts(self._gradients(pattern, terms), distance)
+            self.rows, norms = products.kept, sparse_norm(pattern.G.sparse(terms.G), axis=1)
             self.loose = products.loose if len(self.rows) < len(norms) else ()
             mass = pattern.M.entries(terms.M)[pattern.M.rows == pattern.M.columns]
         scale = float(np.mean(np.abs(mass))) or 1.0
@@ -135,6 +138,10 @@ class Mechanics:
         self._factorise = None if pattern is None else pattern.factoriser(self.rows, self.weights)
         self._reference = 0.0
         self._reference = self.factor(terms).pivot
+
+    def _gradients(self, pattern: KKTPattern, terms: Terms) -> Any:
+        """The sparse constraint gradients (rows, n) for coordinates in their units."""
+        return pattern.G.sparse(terms.G) @ sparse.diags_array(self.units)
 
     def factor(self, terms: Terms) -> KKTFactor:
         """Factorise the KKT matrix of the kept rows; by singular values where it is singular."""
@@ -165,8 +172,8 @@ class Mechanics:
             return 1.0
         terms, pattern = self.equations.terms(t, q, self._zero, v, np.zeros(self.equations.m)), self.equations.pattern
         if pattern is not None:
-            return RowProducts(pattern.G.sparse(terms.G), self.tolerances.rank, self.rows).smallest
-        kept = terms.G[self.rows]
+            return RowProducts(self._gradients(pattern, terms), self.tolerances.rank, self.rows).smallest
+        kept = terms.G[self.rows] * self.units
         return float(np.linalg.svd(kept / np.linalg.norm(kept, axis=1)[:, None], compute_uv=False)[-1])
 
     def solve(self, factor: KKTFactor, f: Array, g: Array) -> tuple[Array, Array]:
@@ -184,7 +191,7 @@ class Mechanics:
         pattern, names = self.equations.pattern, self.equations.names
         if pattern is None:
             return share(self.rule, names, terms.G, terms.M @ a - terms.h - inputs)
-        products = RowProducts(pattern.G.sparse(terms.G), self.tolerances.rank, self.rows)
+        products = RowProducts(self._gradients(pattern, terms), self.tolerances.rank, self.rows)
         return share_on(self.rule, names, products.combinations, mu)
 
     # accelerations

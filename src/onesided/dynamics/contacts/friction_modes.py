@@ -49,7 +49,7 @@ class _Forces(NamedTuple):
 def kept_rows(world: World, terms: Terms) -> Indices:
     """Rows that always hold, those that depend on others left out."""
     always = world.rows.always
-    return always[independent_rows(terms.G[always], rank=np.sqrt(world.tolerances.rank))]
+    return always[independent_rows(terms.G[always] * world.request.system.units, rank=np.sqrt(world.tolerances.rank))]
 
 
 def decide(

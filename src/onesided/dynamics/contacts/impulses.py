@@ -134,7 +134,11 @@ class Impulses:
     def held(self, G: Array) -> Indices:
         """Rows that always hold and do not depend on each other."""
         if self._kept is None:
-            self._kept = self._always[independent_rows(G[self._always], rank=np.sqrt(self.world.tolerances.rank))]
+            self._kept = self._always[
+                independent_rows(
+                    G[self._always] * self.world.request.system.units, rank=np.sqrt(self.world.tolerances.rank)
+                )
+            ]
         return self._kept
 
     def forget(self) -> None:
