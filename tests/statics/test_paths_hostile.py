@@ -547,3 +547,25 @@ def test_a_path_that_ends_where_a_bar_has_no_length_names_the_bar(dimension, uni
     assert path.p[-1] == pytest.approx(-6.0 * unit, rel=1e-8)
     assert "'rod' come together" in path.note
     assert "other" not in path.note
+
+
+def test_a_path_that_does_not_get_on_says_so():
+    """x = A q of condition 6·10⁵: rounding keeps the steps short; what is found is right, and short."""
+    A = np.array([[156.194426575375, 136.716495862112], [68.799561984153, 60.220552221402]])
+    forces = [-1.189237671413, -10.427256835527, 2.419447191566, 2.324531688758, -11.882629402694, 3.015235419084]
+    V = np.polynomial.Polynomial([0, *forces, 7.583777831167])
+    c, slope = 0.2355684222004823, 1.46443970503
+
+    def energy(q, p, th):
+        x, z = A[0] @ q, A[1] @ q
+        bent = sum(a * x**k for k, a in enumerate(V.coef)) - p * x + c * p * x**2
+        return 3.6734772145727708 * bent + 4.109176366354 / 2 * (z + slope * p) ** 2
+
+    x = 1.0625922329473354
+    p = float(V.deriv()(x) / (1 - 2 * c * x))
+    start = np.linalg.solve(A, [x, -slope * p])
+    path = onesided.trace(System(("a", "b"), energy), start, p, direction=-1, max_points=300, throw=False)
+    xs, zs = A @ path.q.T
+    np.testing.assert_allclose(zs, -slope * path.p, rtol=1e-6)
+    np.testing.assert_allclose(V.deriv()(xs), path.p * (1 - 2 * c * xs), rtol=1e-5)
+    assert abs(path.p[-1] - p) > 1e-3 * abs(p) or "steps stayed much shorter" in path.note

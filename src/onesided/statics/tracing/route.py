@@ -22,6 +22,8 @@ from onesided.statics.tracing.path_method import LegPosition, Origin, Passage, P
 from onesided.statics.tracing.quiet import TOGETHER, TRAIL, LegMargins, Quiet, outdated, remeasured
 from onesided.statics.tracing.singular import next_singular
 
+CREEPS = 0.1  # share of the first step: a path whose steps are shorter on average does not get on
+CREPT = "its steps stayed much shorter than the first: rounding hides where it leads, or very many events are close"
 LAST = {Kind.continuum: Status.not_unique, Kind.jammed: Status.jammed}  # how a path ends at an event of this kind
 JUMPS = "the stiffness jumps"
 ROUNDINGS = 4.0  # of a point that is located
@@ -314,4 +316,6 @@ class Route:
         if status is Status.enough and self.origin.max_points is None and position.points >= self.origin.most:
             control, most = self.origin.where.system.control, self.origin.most
             note = f"nothing had ended it after {most} points: give a larger `max_points`, or bounds of {control}"
+        if status is Status.enough and position.point.s < CREEPS * position.points * position.first_step:
+            note = "; ".join(filter(None, (note, CREPT)))
         yield PathItem(position.curve, position.point, log.degree or 0, status=status, note=note)

@@ -222,7 +222,7 @@ def _refine(curve: Curve, point: CurvePoint, step: float, tolerances: Tolerances
         move = back - parts.span @ np.linalg.lstsq(matrix, right, rcond=HALF_DIGITS)[0]
         y = y + move
         far = y - point.y
-        if not float(np.sqrt(far @ far)) <= 3.0 * step:
+        if not math.hypot(*far.tolist()) <= 3.0 * step:
             return None  # there is no singular point here
         if float(np.max(np.abs(move) / (1.0 + np.abs(y)))) <= 10 * EPS:
             break
