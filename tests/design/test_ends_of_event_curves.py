@@ -37,6 +37,20 @@ def test_limit_points_on_a_circle(w, number):
     assert sorted(one.theta for one in found.meetings) == pytest.approx([-1.0, 1.0], abs=1e-10)
 
 
+@pytest.mark.parametrize("samples", [7, 8])
+def test_regions_end_at_cusps_that_a_sample_lies_on(samples):
+    """With seven samples two of them are at w = ±1, where both limit points meet; with eight none."""
+    system = _one(lambda q, p, th: q[0] ** 4 / 12 + (th.w**2 - 1) * q[0] ** 2 / 2 - p * q[0])
+    found = onesided.stability_map(
+        system, "w", (-1.5, 1.5), q0=[-2.0], p0=-8 / 3, p_bounds=(-3.0, 3.0), samples=samples
+    )
+    assert found.complete
+    assert [len(region.events) for region in found.regions] == [0, 2, 0]
+    assert [region.high for region in found.regions] == pytest.approx([-1.0, 1.0, 1.5], abs=1e-9)
+    assert {region.why for region in found.regions[:2]} == {Encounter.cusp.value}
+    assert len(found.curves) == 1
+
+
 @pytest.mark.parametrize("w", [0.2, -0.7, 0.98])
 def test_a_bound_on_a_circle(w):
     """p = x² + w² meets the bound p = 1 on a circle; to its two sides one mode less and more is negative."""

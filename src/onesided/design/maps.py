@@ -11,7 +11,7 @@ from onesided.base.arguments import checked
 from onesided.base.errors import OnesidedError, SolveError, UsageError, passed_on
 from onesided.base.names import unknown_name
 from onesided.base.progress import SILENT, InnerProgress, Progress
-from onesided.base.tolerances import QUARTER_DIGITS
+from onesided.base.tolerances import HALF_DIGITS, QUARTER_DIGITS
 from onesided.base.types import Array, Status
 from onesided.design.event_equations import CONTACTS
 from onesided.design.follow import follow
@@ -206,8 +206,8 @@ class _Survey:
 
         Meetings are tried first: one counts where the events differ on its two sides.
         """
-        width = SHARP * (self.bounds[1] - self.bounds[0])
-        met = [one for curve in curves for one in curve.meetings if a.value < one.theta < b.value]
+        width, same = (share * (self.bounds[1] - self.bounds[0]) for share in (SHARP, HALF_DIGITS))
+        met = [one for curve in curves for one in curve.meetings if a.value - same < one.theta < b.value + same]
         low, high = a, b
         while high.value - low.value > width:
             inside = [one.theta for one in met if low.value + width < one.theta < high.value - width]
@@ -218,7 +218,7 @@ class _Survey:
             if middle is None:
                 break
             low, high = (middle, high) if middle.signature == a.signature else (low, middle)
-        there = [one for one in met if low.value <= one.theta <= high.value]
+        there = [one for one in met if low.value - same <= one.theta <= high.value + same]
         return low, high, there[0] if there else None
 
 
