@@ -300,8 +300,9 @@ class _Side:
             return None
         if abs(beside[1] - beside[0]) > JUMP * (abs(step.number(label, 1.0)) + abs(step.number(label, 0.0))):
             return self._jumped(node, a, b)
+        rough = abs(left) > MOST_DIGITS
         left = max(abs(left), abs(beside[0] + beside[1]) / 2.0)  # on a line through both sides it is zero
-        met, rough = replace(self._met(label, node, a, b), left=left), left > MOST_DIGITS
+        met = replace(self._met(label, node, a, b), left=left)
         around = guessed(step.at, label, lambda w: self.events.spot(w, a.border)) if rough else None
         return met if around is None or around.left > met.left else around  # where the number itself is hardly known
 
