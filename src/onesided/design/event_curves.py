@@ -186,9 +186,16 @@ class CurveOfEvents:
             return 0.0
         moves = [
             replace(loose, back=np.append(one, 0.0), wrong=self._wrong_by(spot, one)).step(normal, 0.0)
-            for one in spot.rounded.T
+            for one in self._rounded(spot).T
         ]
         return NOISE * float(np.max(np.abs(moves) / (1.0 + np.abs(w))))
+
+    def _rounded(self, spot: Spot) -> Array:
+        """Changes of the unknowns that rounding of the residual makes; at a fork those that it does not leave free."""
+        if self.condition is not None:
+            return spot.rounded
+        parts = split(spot.curve.measured_at(spot.x), spot.x, self.tolerances, keep=1)
+        return np.stack([parts.regular(one) for one in spot.noise.T], axis=1)
 
     def _wrong_by(self, spot: Spot, change: Array) -> Array:
         """By how much a change of y alters the conditions."""

@@ -121,21 +121,25 @@ class Spot:
         return _second(self.curve, self.x, u, columns)
 
     @property
-    def rounded(self) -> Array:
-        """Changes of the unknowns that rounding makes, of terms of the residual and within them, (size, 3).
+    def noise(self) -> Array:
+        """What rounding makes of the residual, of its terms and within them, (size − 1, 3).
 
         The former are known to EPS; of the latter the residual is a sample at unknowns that differ by some EPS.
         """
-        curve, number = self.curve, np.arange(self.curve.size)
-        found = []
+        curve, number, found = self.curve, np.arange(self.curve.size), []
+        terms = curve.times(self.e, 1.0 + np.abs(self.y)[:, None], sizes=True)[:, 0]
         for k in (1.0, 2.0, 3.0):
             signs = np.cos(k * (1.0 + number))
             change = 4.0 * EPS * np.abs(self.y) * signs
-            terms = curve.times(self.e, 1.0 + np.abs(self.y)[:, None], sizes=True)[:, 0]
             new = curve.residual(curve.evaluate(curve.packed(self.y + change)))
             within = new - self.residual - curve.times(self.e, change[:, None])[:, 0]
-            found.append(self.solve(EPS * terms * signs[:-1] + within))
+            found.append(EPS * terms * signs[:-1] + within)
         return np.stack(found, axis=1)
+
+    @property
+    def rounded(self) -> Array:
+        """Changes of the unknowns that this makes, (size, 3)."""
+        return np.stack([self.solve(one) for one in self.noise.T], axis=1)
 
     @cached_property
     def shift(self) -> Array:
