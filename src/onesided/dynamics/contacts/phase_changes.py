@@ -15,7 +15,7 @@ from onesided.dynamics.contacts.friction_modes import ContactDecision, at_limit,
 from onesided.dynamics.contacts.impact import ImpactImpulses, collide, support
 from onesided.dynamics.contacts.just_after import Later, just_after
 from onesided.dynamics.contacts.moments import PhaseEnd
-from onesided.dynamics.contacts.sliding import ContactMode, SlidingMechanics, StickingMechanics
+from onesided.dynamics.contacts.sliding import ContactMode, PhaseStart, SlidingMechanics, StickingMechanics
 from onesided.dynamics.contacts.soft import with_soft
 from onesided.dynamics.mechanics import MotionState
 from onesided.evaluation.motion_terms import Terms
@@ -104,7 +104,8 @@ class PhaseChanges:
         if world.rows.finite(resting):
             forced = self._forced(state, before) if not hit else {}
             idle = [world.names[i] for i in mode.idle]
-            begins = before.name if before.is_at(Occurrence.contact) and before.name in idle else ""
+            again = before.repeated > 1 or before.name in idle  # neither force nor way: held rather than hit for ever
+            begins = before.name if before.is_at(Occurrence.contact) and again else ""
             found = self._decided(state, terms, resting, forced, (opening, begins))
             if found.status.ok:
                 return PhaseAfter(state, found.mode)
@@ -128,7 +129,7 @@ class PhaseChanges:
 
     def _begun(self, state: MotionState, mode: ContactMode) -> tuple[ContactMode, Later]:
         """The mode, wedged or not, with what its contacts do otherwise just after, where they depend on each other."""
-        world, rows = self.world, self.world.rows
+        world = self.world
         while len(mode.closed) > 1:
             mechanics = world.mechanics(mode)
             if not isinstance(mechanics, SlidingMechanics | StickingMechanics):
@@ -137,14 +138,23 @@ class PhaseChanges:
             if not len(begun.loose):
                 break
             later = just_after(world, state, mode, begun.a, begun.loose)
-            if later.opens or later.slips or begun.beyond < 0:
+            if later.opens or later.slips or not begun.beyond:
                 return mode, later
             if mode.wedged:  # no forces within the limits hold it
-                i = int(np.flatnonzero(rows.gaps == begun.beyond)[0])
-                block = next((b for b in rows.of([i]) if len(rows.slips[b]) == len(begun.way)), None)
-                return mode, Later(frozenset([i])) if block is None else Later(slips={block: begun.way})
+                return mode, self._given_way(begun)
             mode = replace(mode, wedged=True)
         return mode, Later()
+
+    def _given_way(self, begun: PhaseStart) -> Later:
+        """The contact that would pull opens; or all slip that are beyond their limits, as feet of one body do."""
+        rows = self.world.rows
+        if begun.pulls >= 0:
+            return Later(frozenset(np.flatnonzero(rows.gaps == begun.pulls).tolist()))
+        slips = {}
+        for row, way in begun.ways.items():
+            i = int(np.flatnonzero(rows.gaps == row)[0])
+            slips[next(b for b in rows.of([i]) if len(rows.slips[b]) == len(way))] = way
+        return Later(slips=slips)
 
     def _touching(self, terms: Terms, before: PhaseBefore) -> Indices:
         """Contacts that are closed: by their gaps, those that were joints until now, and the one that just hit."""

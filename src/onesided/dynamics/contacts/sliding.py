@@ -8,7 +8,9 @@ That is no longer symmetric; where det(G M⁻¹ Fᵀ) vanishes, no force, or mor
 """
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -60,14 +62,19 @@ class ContactMode:
 class PhaseStart(NamedTuple):
     """Accelerations where a phase begins, rows of contacts whose forces are a choice, what is beyond Coulomb's limits.
 
-    `beyond` is the row of the normal force that limits it, −1 if nothing is; `way` the slip that its friction resists,
-    empty where the contact pulls.
+    `pulls` is the row of the normal force that is farthest below zero, −1 if none is; `ways` are, by row of the normal
+    force, the slips that friction beyond its limits resists.
     """
 
     a: Array
     loose: Indices
-    beyond: int = -1
-    way: Array = np.zeros(0)
+    pulls: int = -1
+    ways: Mapping[int, Array] = MappingProxyType({})
+
+    @property
+    def beyond(self) -> bool:
+        """Whether a contact would pull, or friction be beyond its limits."""
+        return self.pulls >= 0 or bool(self.ways)
 
 
 class SlidingMechanics(Mechanics):
@@ -297,12 +304,14 @@ def _begun(mechanics: SlidingMechanics | StickingMechanics, friction: StuckFrict
         return PhaseStart(now.a, loose)
     mu = mechanics.multipliers(now.terms, now.a, now.mu)
     phase: Any = equations
-    rows, worst = phase.chosen, beyond(mu, friction.limits)
-    if worst is None:
-        return PhaseStart(now.a, rows[loose])
-    pulls = not worst.slips or mu[worst.normal] <= 0.0
-    way = np.zeros(0) if pulls else -mu[worst.slips] / np.linalg.norm(mu[worst.slips])
-    return PhaseStart(now.a, rows[loose], int(rows[worst.normal]), way)
+    rows, over = phase.chosen, beyond(mu, friction.limits)
+    pull = min(
+        (one for one in over if not one.slips or mu[one.normal] <= 0.0), key=lambda x: x.margin(mu), default=None
+    )
+    if pull is not None:
+        return PhaseStart(now.a, rows[loose], int(rows[pull.normal]))
+    ways = {int(rows[one.normal]): -mu[one.slips] / np.linalg.norm(mu[one.slips]) for one in over}
+    return PhaseStart(now.a, rows[loose], ways=ways)
 
 
 def contact_places(equations: PhaseEquations, rows: ContactRows) -> Indices:

@@ -38,11 +38,13 @@ class Limit(NamedTuple):
         return self.friction * float(mu[self.normal]) - float(np.linalg.norm(mu[self.slips]))
 
 
-def beyond(mu: Array, limits: Sequence[Limit]) -> Limit | None:
-    """The limit that forces exceed most, by more than round-off; None where they exceed none."""
-    worst = min(limits, key=lambda limit: limit.margin(mu), default=None)
+def beyond(mu: Array, limits: Sequence[Limit]) -> list[Limit]:
+    """The limits that forces exceed, where one is exceeded by more than round-off."""
+    margins = [limit.margin(mu) for limit in limits]
     none = HALF_DIGITS * float(np.max(np.abs(mu), initial=0.0))
-    return worst if worst is not None and worst.margin(mu) < -none else None
+    if not min(margins, default=0.0) < -none:
+        return []
+    return [limit for limit, margin in zip(limits, margins, strict=True) if margin < 0.0]
 
 
 def clear_of_limits(found: Array, G: Array, free: Indices, joints: Indices, limits: Sequence[Limit]) -> Array:

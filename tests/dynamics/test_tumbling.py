@@ -1,0 +1,61 @@
+"""A slab thrown on a rough floor: it comes to rest by impacts from edge to edge that accumulate, in any frame."""
+
+import itertools
+from functools import partial
+
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from contact_models import G
+from scipy.spatial.transform import Rotation
+
+from onesided import Contact, EventDriven, Status, System, simulate
+from onesided.groups import SO3, Product, Vector, rotate
+
+SIZES, MU = np.array([0.1, 0.07, 0.05]), 0.4
+
+
+def _gap(corner, normal, q, p, th):
+    return normal @ (q[:3] + rotate(q[3:], jnp.asarray(corner)))
+
+
+def _slip(corner, tangents, q, v, th):
+    return tangents @ (v[:3] + rotate(q[3:], jnp.cross(v[3:], jnp.asarray(corner))))
+
+
+def slab(turned, unit):
+    """A slab of unit mass above a floor whose normal is the last column of the rotation `turned`."""
+    sizes, normal = SIZES * unit, turned[:, 2]
+    corners = {f"f{i}": np.array(signs) * sizes for i, signs in enumerate(itertools.product((-1, 1), repeat=3))}
+    inertia = (np.sum(sizes**2) - sizes**2) / 3.0
+    return System(
+        tuple("xyzabc"), lambda q, p, th: G * unit * normal @ q[:3], space=Product(Vector(3), SO3()),
+        mass=lambda q, th: jnp.diag(jnp.concatenate([jnp.ones(3), jnp.asarray(inertia)])),
+        unilateral={name: partial(_gap, corner, normal) for name, corner in corners.items()},
+        contacts={
+            name: Contact(friction=MU, slip=partial(_slip, corner, turned[:, :2].T)) for name, corner in corners.items()
+        },
+    )  # fmt: skip
+
+
+def thrown(seed, turned, unit):
+    """Place in units of the slab and attitude in the frame of the floor at the end; status and lowest corner."""
+    rng, first = np.random.default_rng(seed), Rotation.random(random_state=seed).as_matrix()
+    v, spin = 0.5 * rng.normal(size=3) * unit, 4.0 * rng.normal(size=3)
+    start = np.r_[turned @ [0.0, 0.0, 0.35 * unit], Rotation.from_matrix(turned @ first).as_rotvec()]
+    motion = simulate(slab(turned, unit), start, np.r_[turned @ v, spin], (0.0, 0.6), method=EventDriven())
+    assert motion.status is Status.finished
+    attitude = turned.T @ Rotation.from_rotvec(motion.q[-1, 3:]).as_matrix()
+    return np.r_[turned.T @ motion.q[-1, :3] / unit, attitude.ravel()], motion
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_a_slab_comes_to_rest_alike_in_turned_frames_and_other_units(seed):
+    turned = Rotation.random(random_state=99).as_matrix()
+    ends = [thrown(seed, *frame) for frame in ((np.eye(3), 1.0), (np.eye(3), 1e3) if seed else (turned, 1.0))]
+    place, motion = ends[0]
+    assert np.max(np.abs(motion.v[-1])) < 1e-9
+    assert min(abs(place[2] - size) for size in SIZES) < 1e-9
+    assert np.sum(motion.lam[-1]) == pytest.approx(G, rel=1e-9)
+    for other, _ in ends[1:]:
+        assert other == pytest.approx(place, abs=1e-8)
