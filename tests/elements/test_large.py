@@ -60,7 +60,7 @@ def test_sparse_blocks_equal_dense_ones():
     np.testing.assert_allclose(b.constraint_rates(v, 0.7), a.constraint_rates(v, 0.7), atol=1e-13)
     np.testing.assert_allclose(b.constraint_row(3), a.constraint_row(3))
     np.testing.assert_allclose(b.pull(nu), a.pull(nu), atol=1e-13)
-    np.testing.assert_allclose(b.stiffest(np.ones(dense.n)), a.stiffest(np.ones(dense.n)), atol=1e-13)
+    np.testing.assert_allclose(b.stiffest(length), a.stiffest(length), atol=1e-13)
     x, direction = rng.normal(size=(2, dense.n + 1 + len(nu)))
     for order in (2, 3):
         np.testing.assert_allclose(sparse.along(x, direction, order), dense.along(x, direction, order), atol=1e-9)

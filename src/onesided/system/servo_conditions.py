@@ -20,6 +20,7 @@ import numpy as np
 from onesided.base.errors import ModelError
 from onesided.base.tolerances import DEFAULT
 from onesided.base.types import Array, Indices
+from onesided.evaluation.compiling import compiled
 from onesided.evaluation.motion_functions import MotionFunctions
 from onesided.evaluation.motion_terms import Control
 
@@ -67,7 +68,7 @@ class ServoFunctions:
         states = z + 0.1 * np.random.default_rng(0).normal(size=(PROBES, len(z)))
         self._probes = [self._unpack(jnp.asarray(state)) for state in (z, *states)]
         self._differentiate({name: self._position(f) for name, f in equations.system.servo.items()})
-        self.evaluate = jax.jit(self._evaluate)
+        self.evaluate = compiled(self._evaluate)
 
     def _p_at(self, t: Any) -> Any:
         return self.functions.control(self._control, t, jnp.asarray(self._p))[0]
@@ -136,12 +137,12 @@ class ServoFunctions:
     def _effects(self, levels: tuple[Level, ...]) -> Array:
         """What inputs do to levels at the start and at a few states about it, (states, levels, inputs)."""
 
-        @jax.jit
         def probe(state: Any) -> Any:
             values, push = jax.linearize(lambda u: jnp.stack([f(state, u) for f in levels]), jnp.zeros(self.inputs))
             return jnp.column_stack([jax.vmap(push, out_axes=1)(jnp.eye(self.inputs)), values])
 
-        found = np.array([probe(state) for state in self._probes])
+        probed = compiled(probe, rare=True)
+        found = np.array([probed(state) for state in self._probes])
         slopes, values = found[..., :-1], found[..., -1:]
         return np.asarray(np.where(np.abs(slopes) > DEFAULT.rank * np.maximum(1.0, np.abs(values)), slopes, 0.0))
 
