@@ -67,7 +67,7 @@ class _Line:
     """Operations as they are found, each once."""
 
     def __init__(self, most: int) -> None:
-        self.most = most
+        self.most, self.full = most, False
         self.known: dict[Any, Scalar] = {}
         self.operations: list[ScalarOperation | None] = []
 
@@ -96,8 +96,9 @@ class _Line:
     def _new(self, name: str, inputs: tuple[Any, ...]) -> Scalar:
         key = name, *((one.index, None) if isinstance(one, Scalar) else (type(one).__name__, one) for one in inputs)
         if key not in self.known:
-            if len(self.operations) > self.most:
-                raise NotStraightError("too many operations")
+            if len(self.operations) > self.most:  # NumPy's products of objects go on after an exception
+                self.full = True
+                return Scalar(self, 0, truth=False)
             truth = name in TRUTHS or (name == "select" and _is_truth(inputs[1]) and _is_truth(inputs[2]))
             self.known[key] = Scalar(self, len(self.operations), truth)
             self.operations.append(ScalarOperation(name, inputs, truth))
@@ -175,6 +176,8 @@ def straightened(traced: Any, most: int = MOST) -> StraightLine:
         values[number] = line.given(math.prod(shape)).reshape(shape)
     for equation, inputs, outputs in flat.lines:
         made = _done(line, equation, [values[i] for i in inputs])
+        if line.full:
+            raise NotStraightError("too many operations")
         for number, value in zip(outputs, made, strict=True):
             values[number] = np.asarray(value, dtype=object) if isinstance(value, Scalar) else value
     return _needed(line, sum(map(math.prod, shapes)), list(np.ravel(values[flat.outputs[0]])))

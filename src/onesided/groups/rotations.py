@@ -53,7 +53,7 @@ def plane_matrix(angle: Any) -> Any:
     """The rotation of the plane, (2, 2)."""
     xp = namespace(angle)
     c, s = xp.cos(angle), xp.sin(angle)
-    return xp.stack([xp.stack([c, -s]), xp.stack([s, c])])
+    return xp.array([[c, -s], [s, c]])
 
 
 def quaternion(theta: Any) -> tuple[Any, Any]:

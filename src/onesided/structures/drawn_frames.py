@@ -44,9 +44,5 @@ def positions_of(structure: "Structure", place: Place) -> Course:
 def put(measures: Measures, name: str, course: Course, dimension: int) -> tuple[str, ...]:
     """Add the components of a vector to the measures, as `name.x` and so on; returns their names."""
     names = tuple(f"{name}.{axis}" for axis in "xyz"[:dimension])
-    measures.update({one: Elementwise(_component(course, i)) for i, one in enumerate(names)})
+    measures.update({one: Elementwise(course, column=i) for i, one in enumerate(names)})
     return names
-
-
-def _component(course: Course, i: int) -> Callable[[Any, Any, Any], Array]:
-    return lambda q, p, th: course(q, p, th)[:, i]

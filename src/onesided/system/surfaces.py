@@ -240,7 +240,7 @@ def _short(f: Any, n: int) -> Any:
 
 def _shortened(table: Mapping[str, Any], n: int) -> dict[str, Any]:
     return {
-        name: Elementwise(_short(f.function, n)) if isinstance(f, Elementwise) else _short(f, n)
+        name: replace(f, function=_short(f.function, n)) if isinstance(f, Elementwise) else _short(f, n)
         for name, f in table.items()
     }
 
