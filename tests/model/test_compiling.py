@@ -1,6 +1,7 @@
 """Functions in one piece or as usual: the same numbers, nothing on the error stream, from any thread."""
 
 import threading
+import time
 
 import jax
 import jax.numpy as jnp
@@ -13,6 +14,7 @@ from onesided.evaluation.derivatives import Derivatives
 from onesided.evaluation.flat import flattened, retraced
 from onesided.evaluation.jax_process import prepare_jax
 from onesided.evaluation.looping import at_once, looped
+from onesided.evaluation.machine_code import made_once
 from onesided.evaluation.native_lanes import NativeLanes
 from onesided.evaluation.native_tier import NativeTier
 from onesided.evaluation.straight import straight
@@ -252,6 +254,28 @@ def test_threads_may_share_a_model_whose_functions_need_a_library():
     for thread in threads:
         thread.join()
     assert len(found) == 4 and all(np.array_equal(one, found[0]) for one in found)
+
+
+def test_code_of_a_process_is_made_once_by_threads_that_ask_at_the_same_time():
+    """Code that is made twice is removed for one of them while it runs."""
+    made, got, start = [], [], threading.Barrier(8)
+
+    @made_once
+    def value():
+        made.append(object())
+        time.sleep(0.05)  # the others come meanwhile
+        return made[-1]
+
+    def work():
+        start.wait()
+        got.append(value())
+
+    threads = [threading.Thread(target=work) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(made) == 1 and got == made * 8
 
 
 def test_systems_with_other_parameters_keep_them_in_threads(monkeypatch):

@@ -7,9 +7,10 @@ them. Vectors that are the same for all rows have stride zero.
 import ctypes
 import math
 import struct
+import threading
 from collections.abc import Callable, Sequence
 from functools import cache, cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 import llvmlite.binding as llvm
 import numpy as np
@@ -20,6 +21,7 @@ from onesided.base.types import Array
 from onesided.evaluation.straight import Scalar, ScalarOperation, StraightLine
 
 LONG = ir.IntType(64)
+Made = TypeVar("Made")
 HOT_ROWS = 300_000  # rows after which what optimised code saves is what it takes to make it
 POINTER, PLACE = str(ir.DoubleType().as_pointer()), str(ir.DoubleType().as_pointer().as_pointer())
 ARITHMETIC = {"add": "fadd", "sub": "fsub", "mul": "fmul", "div": "fdiv"}
@@ -231,6 +233,23 @@ def _target() -> Any:
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
     return llvm.Target.from_default_triple()
+
+
+def made_once(make: Callable[[], Made]) -> Callable[[], Made]:
+    """A value that is made when first asked for, by one thread, and kept as long as the process lives.
+
+    Machine code that two threads made at once would be removed for one of them while its functions are called.
+    """
+    known, lock = list[Made](), threading.Lock()
+
+    def value() -> Made:
+        if not known:
+            with lock:
+                if not known:
+                    known.append(make())
+        return known[0]
+
+    return value
 
 
 class MachineCode:

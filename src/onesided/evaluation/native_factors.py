@@ -2,13 +2,12 @@
 
 import ctypes
 from collections.abc import Callable
-from functools import cache
 
 import numpy as np
 from llvmlite import ir
 
 from onesided.base.types import Array, Indices
-from onesided.evaluation.machine_code import LONG, MachineCode, array_address, counted_loop, lapack_address
+from onesided.evaluation.machine_code import LONG, MachineCode, array_address, counted_loop, lapack_address, made_once
 
 BLOCK = 16  # columns that LAPACK takes together
 INT = ir.IntType(32)  # of LAPACK
@@ -27,7 +26,7 @@ def factors_of_many(K: Array) -> tuple[Array, Indices]:
     return K.transpose(0, 2, 1), pivots
 
 
-@cache
+@made_once
 def _compiled() -> tuple[MachineCode, Callable[..., None]]:
     """The loop over matrices, compiled once in a process."""
     code = MachineCode(_text(), effort=0)

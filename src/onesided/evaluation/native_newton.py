@@ -6,7 +6,6 @@ a closer look (a singular matrix, numbers that are none, a residual that stops f
 
 import ctypes
 from collections.abc import Callable
-from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,7 +13,7 @@ from llvmlite import ir
 
 from onesided.base.tolerances import EPS, ROUND_OFF, SMALL
 from onesided.base.types import Array, Indices
-from onesided.evaluation.machine_code import LONG, MachineCode, array_address, counted_loop, lapack_address
+from onesided.evaluation.machine_code import LONG, MachineCode, array_address, counted_loop, lapack_address, made_once
 
 CONVERGED, FAILED, ASK = 1, 0, 2  # how it ended; the last: by closer looks
 DOUBLE = ir.DoubleType()
@@ -97,7 +96,7 @@ class NativeNewton:
         )
 
 
-@cache
+@made_once
 def _compiled() -> tuple[MachineCode, Callable[..., int]]:
     """The function for all models, compiled once in a process."""
     code = MachineCode(str(_NewtonText().module), effort=0)

@@ -8,7 +8,7 @@ loops or operations that are not known there are left to JAX's compiler, with th
 import ctypes
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from functools import cache, cached_property, lru_cache
+from functools import cached_property, lru_cache
 from typing import Any
 
 import jax
@@ -19,7 +19,7 @@ from llvmlite import ir
 from onesided.base.collecting import collection_held_back
 from onesided.base.types import Array, Indices
 from onesided.evaluation.kept_lines import kept_line
-from onesided.evaluation.machine_code import LONG, MachineCode, counted_loop, source
+from onesided.evaluation.machine_code import LONG, MachineCode, counted_loop, made_once, source
 from onesided.evaluation.native_newton import BLOCKS, NativeBlocks
 from onesided.evaluation.straight import NotStraightError, StraightLine, straight
 from onesided.structures.kernels import KEPT, Data, Form
@@ -165,7 +165,7 @@ class FilledTable:
         return NativeBlocks(_loop()[0].address("assemble_at"), context, self._room, self)
 
 
-@cache
+@made_once
 def _loop() -> tuple[MachineCode, Callable[..., None]]:
     """The loop over points, batches and elements, compiled once."""
     code = MachineCode(str(_Loop().module))
