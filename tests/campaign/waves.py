@@ -303,7 +303,10 @@ def solve_right(case: Case, rng: np.random.Generator) -> Verdict:
         return Verdict("flagged", 1.0, f"{solution.status.name} {solution.note}")
     x = float(case.hidden.inner(solution.value.q)[0])
     line = replace(case.line, gaps=walls_of(case))
-    here = Spot(None, x, case.start.p)  # the list of all equilibria ends some way from the walls
+    low, high = as_smooth(line.V).ends
+    if not low < x < high:
+        return Verdict("undecided", 1.0, "the list of all equilibria ends at poles")
+    here = Spot(None, x, case.start.p)  # it ends some way from the walls, too
     known = equilibria(line, case.start.p) or []
     far = [here] if all(abs(x) > abs(spot.x) + LANDS for spot in known) and balances(line, here) else []
     near = [spot for spot in (*known, *far) if abs(spot.x - x) <= LANDS]
