@@ -10,6 +10,7 @@ whose logarithms go on as parabolas below m = δ f, δ → 0. Where nothing fits
 the last forces that fit are gone.
 """
 
+import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -78,9 +79,10 @@ class _Cones:
 
     def value(self, P: Array, edge: float) -> float:
         """½ |P|² plus the extended logarithms."""
-        total = 0.5 * float(P @ P)
-        for limit in self.limits:
-            total += CLEARLY * _barrier(self._margin(limit, P, edge)[0], edge)[0]
+        total, p = 0.5 * float(P @ P), P.tolist()
+        for normal, friction, slips in self.limits:
+            margin = friction * p[normal] - math.hypot(edge, *(p[i] for i in slips)) if slips else p[normal]
+            total += CLEARLY * _barrier(margin, edge)[0]
         return total
 
     def derivatives(self, P: Array, edge: float) -> tuple[Array, Array]:
@@ -102,7 +104,7 @@ class _Cones:
             along[0] = 1.0
             return float(P[limit.normal]), along, bend
         T = P[limit.slips]
-        length = float(np.hypot(np.linalg.norm(T), edge))
+        length = math.hypot(edge, *T)
         along[0], along[1:] = limit.friction, -T / length
         bend[1:, 1:] = (np.outer(T, T) / length**2 - np.eye(k)) / length
         return limit.friction * float(P[limit.normal]) - length, along, bend
@@ -111,9 +113,9 @@ class _Cones:
 def _barrier(margin: float, edge: float) -> tuple[float, float, float]:
     """−log m, below m = δ the parabola that goes on from there; with its derivatives."""
     if margin > edge:
-        return -float(np.log(margin)), -1.0 / margin, 1.0 / margin**2
+        return -math.log(margin), -1.0 / margin, 1.0 / margin**2
     x = (margin - edge) / edge
-    return 0.5 * x * x - x - float(np.log(edge)), (x - 1.0) / edge, 1.0 / edge**2
+    return 0.5 * x * x - x - math.log(edge), (x - 1.0) / edge, 1.0 / edge**2
 
 
 def _least(cones: _Cones, P: Array, ways: Array, edge: float) -> Array:
