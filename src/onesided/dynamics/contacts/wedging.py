@@ -75,7 +75,9 @@ class _Cones:
     """Margins of all limits with their derivatives."""
 
     def __init__(self, limits: Sequence[Limit], size: int) -> None:
-        self.limits, self.size = limits, size
+        self.limits, self._unit = limits, np.eye(size)
+        self._places = [np.array([limit.normal, *limit.slips]) for limit in limits]
+        self._blocks = [np.ix_(places, places) for places in self._places]
 
     def value(self, P: Array, edge: float) -> float:
         """½ |P|² plus the extended logarithms."""
@@ -87,13 +89,12 @@ class _Cones:
 
     def derivatives(self, P: Array, edge: float) -> tuple[Array, Array]:
         """First and second derivatives of the value."""
-        slope, curve = P.copy(), np.eye(self.size)
-        for limit in self.limits:
+        slope, curve = P.copy(), self._unit.copy()
+        for limit, places, block in zip(self.limits, self._places, self._blocks, strict=True):
             margin, along, bend = self._margin(limit, P, edge)
             _, first, second = _barrier(margin, edge)
-            places = [limit.normal, *limit.slips]
             slope[places] += CLEARLY * first * along
-            curve[np.ix_(places, places)] += CLEARLY * (second * np.outer(along, along) + first * bend)
+            curve[block] += CLEARLY * (second * (along[:, None] * along) + first * bend)
         return slope, curve
 
     def _margin(self, limit: Limit, P: Array, edge: float) -> tuple[float, Array, Array]:
@@ -106,7 +107,7 @@ class _Cones:
         T = P[limit.slips]
         length = math.hypot(edge, *T)
         along[0], along[1:] = limit.friction, -T / length
-        bend[1:, 1:] = (np.outer(T, T) / length**2 - np.eye(k)) / length
+        bend[1:, 1:] = (T[:, None] * T / length**2 - self._unit[:k, :k]) / length
         return limit.friction * float(P[limit.normal]) - length, along, bend
 
 
