@@ -1,5 +1,7 @@
 """Constraints that become redundant, or cease to be, where stiffness jumps: the path has a corner there."""
 
+import math
+
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -71,3 +73,24 @@ def test_all_tips_of_a_ring_of_panels_meet_one_after_the_other():
     np.testing.assert_allclose([e.p for e in events], [-e.p for e in reversed(events)], atol=1e-8)
     assert [e.kind for e in events] == [e.kind for e in reversed(events)]
     assert [e.instability_before for e in events] == [e.instability_after for e in reversed(events)]
+
+
+@pytest.mark.parametrize("k", [1.0, 1e4, 1e6, 1e7, 1e8])
+@pytest.mark.parametrize("c", [0.0, 1.0])
+def test_a_soft_contact_beside_a_stiff_member_is_no_fork(k, c):
+    """The wall x ≥ 0 carries −p for p < 0; the stiff y − x² sets the scale of forces, far above those of the wall."""
+
+    def energy(q, p, th):
+        return k * (q[0] - q[1] ** 2) ** 2 / 2 + q[1] ** 2 / 2 + c * q[1] ** 3 / 3 - p * q[1]
+
+    beside = System(("y", "x"), energy, unilateral={"wall": lambda q, p, th: q[1]})
+    opens = onesided.trace(beside, [0.0, 0.0], -1.0, direction=1, p_bounds=(-2, 2))
+    assert opens.kinds() == (Kind.opens, Kind.bound)
+    x = (math.sqrt(1 + 4 * c) - 1) / (2 * c) if c else 1.0
+    closes = onesided.trace(beside, [x * x, x], 1.0, direction=-1, p_bounds=(-2, 2))
+    assert closes.kinds() == (Kind.closes, Kind.bound)
+    for path in (opens, closes):
+        assert path.events[0].p == pytest.approx(0.0, abs=1e-9)
+        assert [len(event.rays.rays) for event in path.events[:1]] == [2]
+        held = path.p < -1e-6
+        np.testing.assert_allclose(path["reaction wall"][held], -path.p[held], rtol=1e-6)

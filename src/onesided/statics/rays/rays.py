@@ -25,7 +25,8 @@ from onesided.results import Ray, Rays
 from onesided.statics.curves.curve import Curve
 from onesided.statics.curves.spectrum import InseparableError, Split, decided_modes, negative_modes, split
 from onesided.statics.equilibria.place import Standpoint, place_near
-from onesided.statics.rays.branching import Branch, branches_at, sign_of_p, unexplained
+from onesided.statics.rays.branching import branches_at, sign_of_p, unexplained
+from onesided.statics.rays.directions import Direction, direction_of, keeps_signs, rate_of, vanishes
 from onesided.statics.rays.large_rays import large_rays
 from onesided.statics.rays.pieces import WEAK_LIMIT, all_pieces
 from onesided.statics.rays.reactions import Reactions, held_fast, loose_along, reactions_at
@@ -36,18 +37,6 @@ from onesided.system.system import System
 ALIKE = 0.5  # cosine between motions on the two sides of a kink
 FAR = EPS**-0.4  # scaled reactions beyond which nothing is looked for
 CLUSTER = START  # modes whose stiffness, relative to the reference, is below this at a singular point belong to it
-
-
-@dataclass(frozen=True)
-class Direction:
-    """A candidate ray: packed derivative of (q, p, ν), rates of all constraints, and the piece it belongs to."""
-
-    piece: Curve
-    t: Array
-    x_dot: Array
-    c_dot: Array
-    continuum: bool = False
-    branch: Branch | None = None
 
 
 @dataclass(frozen=True)
@@ -150,7 +139,7 @@ def _growing_reactions(where: Standpoint, reactions: Reactions | None) -> Iterat
         rows = np.union1d(where.strong, np.flatnonzero(z)).astype(np.intp)
         piece = where.curve(rows)
         t = piece.scaled(np.concatenate([np.zeros(n + 1), z]))
-        yield _direction(where, piece, t / np.sqrt(t @ t), continuum=False)
+        yield direction_of(where, piece, t / np.sqrt(t @ t), continuum=False)
 
 
 def _endless(where: Standpoint, d: Direction) -> bool:
@@ -209,8 +198,8 @@ def _directions(where: Standpoint, piece: Curve) -> Fan:
         cluster = split(piece, where.x, replace(where.tolerances, singularity=CLUSTER))
         return replace(_inside(where, piece, cluster), cluster=cluster.N.shape[1] > parts.N.shape[1])
     t = parts.N[:, 0] / np.linalg.norm(parts.N)
-    directions = [_direction(where, piece, sign * t, continuum=False) for sign in (1.0, -1.0)]
-    return Fan([d for d in directions if _keeps_signs(where, d)], 1)
+    directions = [direction_of(where, piece, sign * t, continuum=False) for sign in (1.0, -1.0)]
+    return Fan([d for d in directions if keeps_signs(where, d)], 1)
 
 
 def _inside(where: Standpoint, piece: Curve, parts: Split) -> Fan:
@@ -218,8 +207,8 @@ def _inside(where: Standpoint, piece: Curve, parts: Split) -> Fan:
     found = branches_at(piece, where.x, parts)
     if found.free:
         return Fan(_extreme(where, piece, parts.N / np.linalg.norm(parts.N, axis=0)), parts.N.shape[1])
-    directions = [replace(_direction(where, piece, b.t, continuum=False), branch=b) for b in found.branches]
-    kept = [d for d in directions if _keeps_signs(where, d)]
+    directions = [replace(direction_of(where, piece, b.t, continuum=False), branch=b) for b in found.branches]
+    kept = [d for d in directions if keeps_signs(where, d)]
     return Fan(kept, parts.N.shape[1], found.family, found.reason)
 
 
@@ -227,33 +216,15 @@ def _extreme(where: Standpoint, piece: Curve, N: Array) -> list[Direction]:
     """The extreme rays of all directions of a null space that keep the signs."""
     cone = cone_generators(np.zeros((0, N.shape[1])), _sign_rows(where, piece, N), where.tolerances.singularity)
     extreme = [*cone.lines, *(-cone.lines), *cone.rays]
-    directions = [_direction(where, piece, N @ y, len(extreme) > 1) for y in extreme]
-    return [d for d in directions if _keeps_signs(where, d)]
+    directions = [direction_of(where, piece, N @ y, len(extreme) > 1) for y in extreme]
+    return [d for d in directions if keeps_signs(where, d)]
 
 
 def _sign_rows(where: Standpoint, piece: Curve, N: Array) -> Array:
     """Rows of the conditions λ̇ ≥ 0 (closed) and ġ ≥ 0 (open) on the null space."""
-    columns = [_direction(where, piece, t, continuum=False) for t in N.T]
-    rows = [[_rate(where, column, int(j)) for column in columns] for j in where.weak]
+    columns = [direction_of(where, piece, t, continuum=False) for t in N.T]
+    rows = [[rate_of(where, column, int(j)) for column in columns] for j in where.weak]
     return np.array(rows).reshape(len(where.weak), N.shape[1])
-
-
-def _direction(where: Standpoint, piece: Curve, t: Array, continuum: bool) -> Direction:
-    e = piece.evaluate(where.x)
-    x_dot = piece.packed(t)
-    c_dot = e.constraint_rates(x_dot[: piece.n], x_dot[piece.n])
-    return Direction(piece, t, x_dot, c_dot, continuum)
-
-
-def _rate(where: Standpoint, d: Direction, j: int) -> float:
-    """Scaled λ̇_j where j is closed in the piece, ġ_j where it is open."""
-    if j in d.piece.rows:
-        return float(d.x_dot[d.piece.n + 1 + j] / where.scales.multiplier[j])
-    return float(d.c_dot[j] / where.scales.gap[j])
-
-
-def _keeps_signs(where: Standpoint, d: Direction) -> bool:
-    return all(_rate(where, d, int(j)) >= -where.tolerances.singularity for j in where.weak)
 
 
 def _admissible(where: Standpoint, d: Direction, taylor: Taylor) -> bool:
@@ -261,7 +232,7 @@ def _admissible(where: Standpoint, d: Direction, taylor: Taylor) -> bool:
     if d.continuum:
         return True
     for j in where.weak:
-        if abs(_rate(where, d, int(j))) > where.tolerances.singularity:
+        if not vanishes(where, d, int(j)):
             continue
         if d.branch is not None:
             if _margin_ahead(where, d.branch.ahead, d.piece, int(j)) < -where.tolerances.singularity:
@@ -283,9 +254,12 @@ def _margin_ahead(where: Standpoint, ahead: Array, piece: Curve, j: int) -> floa
 
 
 def _same(one: FoundRay, other: FoundRay) -> bool:
-    """Same direction, and the same bend where signs are undecided."""
+    """Same direction, and the same bend where signs are undecided; opening a gap is never the same as closing it."""
     where, d = one.where, one.direction
     near = np.sqrt(where.tolerances.singularity)
+    for j in {*d.piece.rows.tolist()} ^ {*other.direction.piece.rows.tolist()}:
+        if not (vanishes(where, d, j) and vanishes(other.where, other.direction, j)):
+            return False
     if np.max(np.abs(d.x_dot / where.unit - other.direction.x_dot / where.unit)) > near:
         return False
     if d.continuum or other.direction.continuum or not _undecided(where, d):
@@ -325,7 +299,7 @@ def _shape(taylor: Taylor, n: int) -> tuple[Array, Array]:
 
 
 def _undecided(where: Standpoint, d: Direction) -> bool:
-    return any(abs(_rate(where, d, int(j))) <= where.tolerances.singularity for j in where.weak)
+    return any(vanishes(where, d, int(j)) for j in where.weak)
 
 
 def _ray(where: Standpoint, d: Direction, taylor: Taylor, instability: int) -> Ray:
@@ -370,7 +344,7 @@ def _beyond(where: Standpoint, d: Direction) -> tuple[int | None, float]:
 
 def _stays_idle(where: Standpoint, d: Direction, taylor: Taylor, j: int) -> bool:
     """Whether constraint j keeps neither gap nor force along a branch, as far as third derivatives show."""
-    if abs(_rate(where, d, j)) > where.tolerances.singularity:
+    if not vanishes(where, d, j):
         return False
     return (taylor.leading_multiplier(j) if j in d.piece.rows else taylor.leading_gap(j)) == 0.0
 
