@@ -146,8 +146,15 @@ def check_wall(N, accuracy):
     assert held.max() == pytest.approx(16 * EULER, rel=accuracy)
     assert path.residual < 1e-8
     for event in path.events:  # no contact closes that is closed, nothing changes without a name
-        assert event.kind in {Kind.closes, Kind.opens, Kind.corner_limit, Kind.limit, Kind.bound}
+        known = event.kind in {Kind.closes, Kind.opens, Kind.corner_limit, Kind.limit, Kind.bound}
+        assert known or is_third_mode(event)
     return path
+
+
+def is_third_mode(event):
+    """Collapsed and free again, the column is straight up to rounding: the fork of its third mode, at 9 P_E."""
+    unstable = event.instability_before > 0
+    return event.kind is Kind.smooth_bifurcation and unstable and event.p == pytest.approx(9 * EULER, rel=0.01)
 
 
 @pytest.mark.slow
