@@ -13,6 +13,7 @@ from onesided.elements import (
     Body,
     Cable,
     Force,
+    Gravity,
     Marker,
     Node,
     PlaneContact,
@@ -21,6 +22,7 @@ from onesided.elements import (
     Spring,
     TorsionSpring,
 )
+from onesided.structures.without_slack import in_motion
 
 
 def mast(m, N):
@@ -144,3 +146,38 @@ def test_units_are_positive_and_one_per_coordinate():
         onesided.Scales(unit=(1.0, 0.0))
     with pytest.raises(onesided.ModelError, match="one number or 1"):
         onesided.System(("x",), lambda q, p, th: q[0] ** 2, scales=onesided.Scales(unit=(1.0, 2.0))).sizes([0.0], 0.0)
+
+
+def rod_of(length):
+    return onesided.compose(
+        Body("a", (0.0, 0.0), fixed=True),
+        Body("b", ("L", 0.0)),
+        Beam("rod", ("a", "b"), EA=1.0, EI=1.0),
+        Force("load", "b", (0.0, 1.0)),
+        parameters={"L": length},
+    )
+
+
+def test_units_follow_parameters_and_scales_that_are_changed():
+    first = rod_of(1.0)
+    first.sizes(first.start, 0.0)
+    long, stated = first.replace(parameters={"L": 1e3}), first.replace(scales=onesided.Scales(unit=(1.0, 2.0, 3.0)))
+    np.testing.assert_array_equal(long.units, rod_of(1e3).units)
+    np.testing.assert_array_equal(stated.units, (1.0, 2.0, 3.0))
+    np.testing.assert_allclose(long.sizes(long.start, 0.0).length, rod_of(1e3).sizes(long.start, 0.0).length)
+
+
+def test_scales_of_each_coordinate_lose_those_of_slack_in_motion():
+    """Two cables have a coordinate of slack each, which motion has not."""
+    scales = onesided.Scales(unit=(2.0, 3.0, 4.0, 5.0), length=(0.1, 0.2, 0.3, 0.4))
+    hung = onesided.compose(
+        Node("a", (0.0, 0.0), fixed=True),
+        Node("b", (1.0, -1.0), mass=1.0),
+        Cable("c", ("a", "b"), modulus_area=1.0),
+        Cable("d", ("a", "b"), modulus_area=2.0),
+        Gravity("weight", (0.0, -9.81)),
+        scales=scales,
+    )
+    twin = in_motion(hung)
+    assert (twin.scales.unit, twin.scales.length) == ((2.0, 3.0), (0.1, 0.2))
+    assert onesided.simulate(hung, t_span=(0, 0.1)).ok

@@ -1,6 +1,6 @@
 """Composed structures as they move: the slack of an elastic cable has no inertia and follows from its length."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from typing import Any
@@ -14,7 +14,6 @@ from onesided.elements.contract import Element
 from onesided.structures.drawn_frames import positions_of
 from onesided.structures.structure import Structure
 from onesided.system.measures import Elementwise
-from onesided.system.sizes import Scales
 from onesided.system.system import System
 
 
@@ -36,7 +35,7 @@ def _twin(system: System) -> System:
     parts = [part.in_motion() if isinstance(part, Element) else part for part in structure.parts]
     twin = Structure(parts, dict(system.parameters), system.control)
     twin.stated = structure.stated
-    scales = system.scales if np.ndim(system.scales.length or 0.0) == 0 else Scales()
+    scales = system.scales.on(_kept(system.coordinates, twin.coordinates), system.n)
     moving = twin.system(system.control, scales, sparse=system.derivatives.large)
     tensions = {
         f"{old.name}_tension": Elementwise(_tension(twin, old))
@@ -56,7 +55,12 @@ def moved(values: Any, system: System, twin: System) -> Any:
     array = np.asarray(values)
     if array.shape != (system.n,):
         return values
-    return array[[i for i, name in enumerate(system.coordinates) if name not in gone]]
+    return array[_kept(system.coordinates, twin.coordinates)]
+
+
+def _kept(coordinates: Sequence[str], others: Sequence[str]) -> list[int]:
+    """Numbers of the coordinates that are among others too."""
+    return [i for i, name in enumerate(coordinates) if name in set(others)]
 
 
 def _tension(structure: Structure, cable: Any) -> Any:

@@ -1,7 +1,7 @@
 """The configurations that a symmetry group leaves as they are, and the system of fewer coordinates that lives there."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -94,7 +94,5 @@ class FixedSpace:
         return lambda th: jnp.array([th[name] for name in names])
 
     def _scales(self) -> Scales:
-        given = self.system.scales
-        each = given.lengths(self.system.n)
-        chosen = given.length if each is None or np.isscalar(given.length) else tuple(each[self.kept].tolist())
-        return Scales(chosen, given.force, given.stiffness, tuple(self.system.units[self.kept].tolist()))
+        given = self.system.scales.on(self.kept, self.system.n)
+        return replace(given, unit=tuple(self.system.units[self.kept].tolist()))

@@ -18,7 +18,7 @@ from scipy.linalg import lapack
 from onesided.base.arguments import stated
 from onesided.base.errors import ModelError
 from onesided.base.tolerances import EPS, HALF_DIGITS, ROUNDING
-from onesided.base.types import Array
+from onesided.base.types import Array, Indices
 from onesided.evaluation.derivatives import FEW, Derivatives
 from onesided.evaluation.equilibrium_blocks import Evaluation
 from onesided.system.crossing import ALIKE, CHANGE, DECADES, NEAR, first_crossing
@@ -101,6 +101,21 @@ class Scales:
     def units(self, n: int) -> Array | None:
         """The units given, one per coordinate."""
         return self._each("unit", n)
+
+    def on(self, kept: Indices | list[int], n: int) -> "Scales":
+        """Those of some of the n coordinates."""
+        each: dict[str, Any] = {name: tuple(np.asarray(self._each(name, n))[kept].tolist()) for name in self._listed}
+        return replace(self, **each)
+
+    def beside(self, extra: int) -> "Scales":
+        """The same with so many coordinates more, whose sizes are one."""
+        each: dict[str, Any] = {name: (*getattr(self, name), *[1.0] * extra) for name in self._listed}
+        return replace(self, **each)
+
+    @property
+    def _listed(self) -> list[str]:
+        """What is given for each coordinate."""
+        return [name for name in ("length", "unit") if np.ndim(getattr(self, name)) > 0]
 
     def _each(self, name: str, n: int) -> Array | None:
         if getattr(self, name) is None:

@@ -33,7 +33,6 @@ from onesided.evaluation.user_functions import Parameters
 from onesided.groups import Product, Vector
 from onesided.system.contact import Contact
 from onesided.system.measures import Elementwise
-from onesided.system.sizes import Scales
 from onesided.system.surface_geometry import Outline, PairGeometry
 from onesided.system.surface_geometry import SurfacePair as SurfacePair
 from onesided.system.surface_watch import SurfaceWatch
@@ -97,7 +96,7 @@ def with_surfaces(system: System, pairs: Mapping[str, SurfacePair]) -> System:
         space=None if system.space is None else Product(system.space, Vector(extra)),
         contacts=contacts,
         measures=_shortened(system.measures, n),
-        scales=_scales(system.scales, extra),
+        scales=system.scales.beside(extra),
         sketch=system.sketch,
         kinks=system.kinks,
         surfaces=SurfaceWatch(dict(pairs), n, system.surfaces),
@@ -209,13 +208,6 @@ def check_surfaces(pairs: Mapping[str, SurfacePair], q: Array, th: Mapping[str, 
     for name, pair in pairs.items():
         start = np.concatenate([place, np.asarray(pair.start, dtype=float)])
         SurfaceWatch({name: pair}, len(place)).check(start, th)
-
-
-def _scales(scales: Scales, extra: int) -> Scales:
-    """Typical sizes of the bodies; those of the parameters are 1."""
-    if scales.length is None or isinstance(scales.length, float | int):
-        return scales
-    return replace(scales, length=(*scales.length, *[1.0] * extra))
 
 
 def _names(name: str, pair: SurfacePair) -> list[str]:

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field
-from functools import cached_property
 from types import MappingProxyType
 from typing import Any
 
@@ -398,13 +397,11 @@ class System:
         probe = Probe(self.derivatives, self._vector, together and not self.derivatives.large, self.units)
         return sizes_at(probe, np.asarray(q, dtype=np.float64), p, self.scales)
 
-    @cached_property
+    @property
     def units(self) -> Array:
         """Numbers in which coordinates of several kinds are comparable, (n,)."""
-        given = self.scales.units(self.n)
-        if given is not None:
-            return given
-        return np.ones(self.n) if self.structure is None else self.structure.units(self.parameters)
+        found: Array = self.derived("units", _units)
+        return found
 
     def check_derivatives(self, q: Any, p: float, *, tolerances: Tolerances = DEFAULT) -> dict[str, float]:
         """Compare supplied with automatic derivatives at (q, p); raise a ModelError where they disagree.
@@ -412,3 +409,11 @@ class System:
         Returns the largest relative difference per function and derivative.
         """
         return compared_derivatives(self, self._labelled(), self.point(q), p, tolerances)
+
+
+def _units(system: System) -> Array:
+    """Units that are given, those of a structure, or ones."""
+    given = system.scales.units(system.n)
+    if given is not None:
+        return given
+    return np.ones(system.n) if system.structure is None else np.asarray(system.structure.units(system.parameters))
