@@ -20,6 +20,7 @@ from onesided.base.types import Array, Indices, Mask
 from onesided.dynamics.contacts.contact_run import World
 from onesided.dynamics.contacts.friction_modes import collide_with_friction, kept_rows
 from onesided.dynamics.contacts.impulses import answer
+from onesided.dynamics.contacts.rule_matters import together
 from onesided.dynamics.contacts.sliding import ContactMode
 from onesided.dynamics.mechanics import MotionState
 from onesided.evaluation.motion_terms import Terms
@@ -43,7 +44,7 @@ def just_after(world: World, state: MotionState, mode: ContactMode, a: Array, lo
     `a` are accelerations in the mode; there is nothing where bodies do not begin to move, or gradients do not turn.
     """
     rows, terms = world.rows, world.terms(state.t, state.q, state.v)
-    moves = _together(rows, terms, mode, loose)
+    moves = _moved(rows, terms, mode, loose)
     begins = np.where(moves, a, 0.0)
     fast = float(np.max(np.abs(state.v[moves]), initial=0.0))
     fastest = float(np.max(np.abs(terms.h), initial=0.0)) / float(np.min(np.diagonal(terms.M)))
@@ -67,16 +68,10 @@ def just_after(world: World, state: MotionState, mode: ContactMode, a: Array, lo
     return _seen(rows, mode, loose, (found.rows, speeds, none))
 
 
-def _together(rows: ContactRows, terms: Terms, mode: ContactMode, loose: Indices) -> Mask:
+def _moved(rows: ContactRows, terms: Terms, mode: ContactMode, loose: Indices) -> Mask:
     """Coordinates of the bodies that the rows move, and of all that are connected with these."""
-    held = terms.G[rows.held(np.array(mode.closed, dtype=np.intp), mode.sticking)] != 0.0
-    links = (held.T.astype(int) @ held + (terms.M != 0.0)) > 0
-    found: Mask = np.any(terms.G[loose] != 0.0, axis=0)
-    while True:
-        more = found | np.any(links[found], axis=0)
-        if np.array_equal(more, found):
-            return found
-        found = more
+    group = together(terms.M, terms.G[rows.held(np.array(mode.closed, dtype=np.intp), mode.sticking)])
+    return np.isin(group, group[np.any(terms.G[loose] != 0.0, axis=0)])
 
 
 def _share(world: World, state: MotionState, terms: Terms, going: tuple[Array, Indices]) -> float:
