@@ -194,6 +194,13 @@ MISTAKES = {  # name: (text, place after the file's name, parts of the message)
     "list as formula": (changed('"L"', "[1.0]"), "define.r, line 16, column 1", ["not a formula", "got [1.0]"]),
     "no number as formula": (changed('"L"', "nan"), "define.r, line 16, column 1", ["not a finite number"]),
     "scale zero": (BAR + "[scales]\nlength = 0\n", "scales.length, line 21, column 1", ["positive", "got 0"]),
+    "unit zero": (BAR + "[scales]\nunit = {phi = 0}\n", "scales.unit.phi, line 21, column 9", ["positive", "got 0"]),
+    "unit of nothing": (
+        BAR + "[scales]\nunit = {phj = 2}\n",
+        "scales.unit.phj, line 21, column 9",
+        ["not a coordinate", "`phi`"],
+    ),
+    "unit as number": (BAR + "[scales]\nunit = 2\n", "scales.unit, line 21, column 1", ["not a table", "got 2"]),
     "scale unknown": (BAR + "[scales]\nlenght = 1\n", "scales.lenght, line 21, column 1", ["`length`"]),
     "bad name": (changed("k = 2", '"k 1" = 2'), "parameters.k 1, line 7, column 1", ["'k 1' cannot be used"]),
     "bad control name": (changed("[-2.0, 2]", '[-2.0, 2]\nname = "2p"'), "control.name, line 13, column 1", ["'2p'"]),

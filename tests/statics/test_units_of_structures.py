@@ -141,6 +141,57 @@ def test_formulas_state_their_units(unit):
     np.testing.assert_allclose(other.q[:, 1], path.q[:, 1], atol=1e-8)
 
 
+@pytest.mark.parametrize("unit", [1e-6, 1e6])
+def test_files_state_the_units_of_their_coordinates(unit):
+    system, task = onesided.loads(f"""
+energy = "50*(r/U - 1)**2 + 0.05*(phi - 0.1)**2 + p*r/U*cos(phi)"
+[parameters]
+U = {unit}
+[coordinates]
+r = {unit}
+phi = 0.1
+[control]
+range = [-1, 1]
+start = 0
+[scales]
+unit = {{r = {unit}}}
+""")
+    np.testing.assert_array_equal(system.units, (unit, 1.0))
+    path, other = pendulum(1.0), onesided.trace(system, task.start, 0.0, p_bounds=(-1.0, 1.0))
+    assert len(other) == len(path)
+    np.testing.assert_allclose(other.p, path.p, atol=1e-8)
+    np.testing.assert_allclose(other.q / (unit, 1.0), path.q, atol=1e-8)
+
+
+BESIDE_PARTS = """
+energy = "r**2/2000 - p*r/1000"
+[coordinates]
+r = 0
+[node.a]
+at = [0, 0]
+fixed = true
+[node.b]
+at = ["L", 0]
+[bar.k]
+ends = ["a", "b"]
+stiffness = 1
+[parameters]
+L = 5
+[control]
+range = [0, 1]
+[scales]
+unit = {r = 1000}
+"""
+
+
+def test_a_coordinate_beside_parts_has_its_own_unit():
+    system, _ = onesided.loads(BESIDE_PARTS)
+    assert dict(zip(system.coordinates, system.units, strict=True)) == {"b_x": 5.0, "b_y": 5.0, "r": 1000.0}
+    np.testing.assert_array_equal(system.replace(parameters={"L": 50.0}).units, (50.0, 50.0, 1000.0))
+    with pytest.raises(onesided.ModelFileError, match="belongs to a part"):
+        onesided.loads(BESIDE_PARTS.replace("{r =", "{b_x ="))
+
+
 def test_units_are_positive_and_one_per_coordinate():
     with pytest.raises(onesided.ModelError, match="positive"):
         onesided.Scales(unit=(1.0, 0.0))

@@ -73,7 +73,7 @@ class Acting(NamedTuple):
 class Slot(NamedTuple):
     """One component of a place: free (a coordinate named after it, from `start`), or held at start + rate·p.
 
-    Whether it is a length tells in which unit it can be compared with others: the structure's extent, or one.
+    A length is compared with others in units of the structure's extent, what is none in its own `unit`.
     """
 
     name: str
@@ -81,6 +81,7 @@ class Slot(NamedTuple):
     free: bool = True
     rate: Quantity = 0.0
     is_length: bool = False
+    unit: float = 1.0
 
 
 class Words(NamedTuple):

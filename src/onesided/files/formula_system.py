@@ -336,7 +336,7 @@ def _make_system(file: FileModel, book: Book) -> System:
         bilateral={name: scalar("bilateral", name) for name in file.bilateral},
         parameters=dict(file.parameters),
         control=file.control.name,
-        scales=Scales(**file.scales.model_dump()),
+        scales=Scales(**file.scales.sizes, unit=file.scales.units(file.coordinates) if file.scales.unit else None),
         kinetic=None if file.kinetic is None else kinetic_of(file, book.recipe([("kinetic",)], table)),
         mass=mass_of(file, book.recipe([("mass", name) for name in file.coordinates], table)) if file.mass else None,
         force=force_of(file, book, table) if file.forces else None,

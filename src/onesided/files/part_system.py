@@ -31,6 +31,7 @@ class FreePlace(Place):
 
     starts: Mapping[str, float] = field(default_factory=dict)
     at: Sequence[Quantity] = (0.0, 0.0)
+    units: Mapping[str, float] = field(default_factory=dict)
 
     moves_rigidly: ClassVar[bool] = False
 
@@ -42,7 +43,7 @@ class FreePlace(Place):
     @property
     def slots(self) -> tuple[Slot, ...]:
         """One slot for each coordinate of the file, with its start."""
-        return tuple(Slot(name, start) for name, start in self.starts.items())
+        return tuple(Slot(name, start, unit=self.units.get(name, 1.0)) for name, start in self.starts.items())
 
     @property
     def numbers(self) -> dict[str, Sequence[Quantity]]:
@@ -161,13 +162,14 @@ def build_parts(file: FileModel, tables: Mapping[str, Any], rows: list[ImportedP
         _check_work(parts, source)
         structure = _with_formulas(parts, file, source)
         structure.stated = Statement(file.measures, file.define, source.formula_error)
-        return structure.system(file.control.name, Scales(**file.scales.model_dump()))
+        return structure.system(file.control.name, Scales(**file.scales.sizes))
 
 
 def _with_formulas(parts: list[Part], file: FileModel, source: Source) -> Structure:
     if file.coordinates:
         at = next((part.at for part in parts if isinstance(part, (Node, Guided, Body))), (0.0, 0.0))
-        parts = [*parts, FreePlace("coordinates of the file", file.coordinates, at)]
+        units = dict(zip(file.coordinates, file.scales.units(file.coordinates), strict=True))
+        parts = [*parts, FreePlace("coordinates of the file", file.coordinates, at, units)]
     structure = Structure(parts, file.parameters, file.control.name)
     if not (file.energy or file.define or file.unilateral or file.bilateral):
         return structure

@@ -21,7 +21,7 @@
     [unilateral]             # gaps, held ≥ 0
     stop = "sin(phi)"
     [bilateral]              # held = 0
-    [scales]                 # typical sizes: length, force, stiffness; what is left out is estimated
+    [scales]                 # typical sizes: length, force, stiffness, unit = {x = 1000}; what is left out is estimated
 
 A structure is stated by parts instead, or as well: one table per kind of place or element, with the names and keys of
 the Python classes (`onesided.elements`); `onesided schema` lists them all. ::
@@ -278,7 +278,17 @@ def loads(text: str, name: str = "<string>", *, folder: Path | None = None) -> M
     task = _task(file, system, source)
     system._set("task", task)
     system._set("labels", _labels(file, system, source))
+    _check_units(file, system, source)
     return Model(system, task)
+
+
+def _check_units(file: FileModel, system: "System", source: Source) -> None:
+    for name in file.scales.unit:
+        if name not in file.coordinates:
+            known = name in system.coordinates
+            what = f"the unit of `{name}` is known: it belongs to a part" if known else f"`{name}` is not a coordinate"
+            advice = "remove it" if known else suggestion(name, file.coordinates)
+            raise source.error(("scales", "unit", name), what, advice=advice)
 
 
 def _labels(file: FileModel, system: "System", source: Source) -> Mapping[str, tuple[str, str]]:

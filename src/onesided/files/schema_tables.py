@@ -1,6 +1,7 @@
 """Tables of model files with their keys and types, except the file itself."""
 
 import math
+from collections.abc import Iterable
 from typing import Annotated, Any, Literal
 
 from pydantic import (
@@ -126,6 +127,18 @@ class ScalesTable(Table):
     length: Positive | None = Field(default=None, description="a change of coordinates that matters")
     force: Positive | None = Field(default=None, description="a generalised force that matters")
     stiffness: Positive | None = Field(default=None, description="a typical second derivative of the energy")
+    unit: Annotated[dict[Name, Positive], Field(max_length=MAX_ENTRIES)] = Field(
+        default_factory=dict, description="coordinate of the file = so many count as much as one of the others"
+    )
+
+    @property
+    def sizes(self) -> dict[str, float | None]:
+        """Those that are one number for all coordinates."""
+        return {"length": self.length, "force": self.force, "stiffness": self.stiffness}
+
+    def units(self, coordinates: Iterable[str]) -> tuple[float, ...]:
+        """The unit of every coordinate: one where none is given."""
+        return tuple(self.unit.get(name, 1.0) for name in coordinates)
 
 
 class CircleTable(Table):

@@ -163,11 +163,12 @@ class Structure:
         return np.array([*free, *inner], dtype=np.float64)
 
     def units(self, parameters: Mapping[str, float]) -> Array:
-        """Units in which coordinates are comparable: the extent of the structure for lengths, one for others."""
-        lengths = [slot.is_length for place in self.free_standing for slot in place.slots if slot.free]
-        start = self.start_of(parameters)
+        """Units in which coordinates are comparable: the extent of the structure for lengths, their own for others."""
+        free = [slot for place in self.free_standing for slot in place.slots if slot.free]
         inner = [element.inner_is_length for element in self.elements for _ in self.inner[element.name]]
-        return np.where([*lengths, *inner], start.size or 1.0, 1.0)
+        lengths = [*(slot.is_length for slot in free), *inner]
+        own = [*(slot.unit for slot in free), *(1.0 for _ in inner)]
+        return np.where(lengths, self.start_of(parameters).size or 1.0, own)
 
     @property
     def free_standing(self) -> list[Place]:
