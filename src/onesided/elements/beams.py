@@ -1,5 +1,6 @@
 """Geometrically exact beams of two sections, in the plane and in space."""
 
+from abc import abstractmethod
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, cast
@@ -58,14 +59,14 @@ class _TwoSections(Element):
         return (*self.sections(at, acting, 0.0), *self.sections(at, acting, 1.0))
 
     @property
+    @abstractmethod
     def _stiffnesses(self) -> dict[str, Quantity]:
         """Stiffnesses by key; those of shear only where it is not rigid."""
-        raise NotImplementedError
 
     @property
+    @abstractmethod
     def _free_state(self) -> dict[str, Quantity]:
         """Natural curvatures and strain by key."""
-        raise NotImplementedError
 
     @property
     def _schedules(self) -> dict[str, Scheduled]:

@@ -1,5 +1,6 @@
 """What contacts of structures do in motion: restitution, friction, and the velocities that friction resists."""
 
+from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, NewType
@@ -58,9 +59,9 @@ class Rubbing(Bouncing):
         """Whether it has friction of some kind."""
         return any((self.friction, self.static_friction, self.rolling_friction, self.spinning_friction))
 
+    @abstractmethod
     def touching(self, at: Local) -> tuple[tuple[Any, Any], ...]:
         """For every gap the point of contact and the direction in which its reaction pushes, in fixed axes."""
-        raise NotImplementedError
 
     def result_names(self, dimension: int) -> tuple[str, ...]:
         """For every gap force and distance, place and normal."""
@@ -73,9 +74,9 @@ class Rubbing(Bouncing):
         found = zip(acting.multipliers, self.gaps(at), self.touching(at), strict=True)
         return tuple(value for force, gap, (point, normal) in found for value in (force, gap, *point, *normal))
 
+    @abstractmethod
     def rubbing(self, at: Local, rates: tuple[Rate, ...]) -> tuple[Rub, ...]:
         """Velocities at the points of contact, one `Rub` per gap."""
-        raise NotImplementedError
 
 
 def velocity_at(frame: Frame, rate: Rate, point: Any) -> Any:

@@ -6,6 +6,7 @@ elements: `assembly` differentiates, batches and adds up. A new kind is one smal
 """
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -196,7 +197,7 @@ def _why(error: Exception) -> str:
 
 
 @dataclass(frozen=True)
-class Element:
+class Element(ABC):
     """Base of all elements; see the module's text. Subclasses override what they have.
 
     Attributes
@@ -230,9 +231,9 @@ class Element:
     inner_is_length: ClassVar[bool] = True
 
     @property
+    @abstractmethod
     def places(self) -> tuple[str, ...]:
         """Names of the places it is attached to."""
-        raise NotImplementedError
 
     @property
     def reads(self) -> tuple[str, ...]:
@@ -252,7 +253,7 @@ class Element:
         """What takes its place in motion, where internal coordinates would have no inertia: by default itself."""
         return self
 
-    def check(self, start: Start) -> None:
+    def check(self, start: Start) -> None:  # noqa: B027 - many have nothing to refuse
         """Refuse what cannot work, with the element's name (zero length, a negative stiffness)."""
 
     def numbers(self, start: Start) -> dict[str, Any]:

@@ -1,5 +1,6 @@
 """Places: nodes, rigid bodies, markers on bodies. A place turns the values of its slots into a frame."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -17,7 +18,7 @@ ANGLE = "angle"
 
 
 @dataclass(frozen=True)
-class Place:
+class Place(ABC):
     """Base of nodes, bodies and markers.
 
     `slots` are its components, `frame(values, numbers, xp)` turns their values into a frame for NumPy or JAX;
@@ -30,31 +31,31 @@ class Place:
     moves_rigidly: ClassVar[bool] = True
 
     @property
+    @abstractmethod
     def dimension(self) -> int:
         """2 in the plane, 3 in space."""
-        raise NotImplementedError
 
     @cached_property
+    @abstractmethod
     def slots(self) -> tuple[Slot, ...]:
         """Its coordinates: each a free unknown, or a value that is held."""
-        raise NotImplementedError
 
     @property
     def numbers(self) -> dict[str, Sequence[Quantity]]:
         """Constant vectors that the frame needs."""
         return {}
 
+    @abstractmethod
     def frame(self, values: Any, numbers: Any, xp: Any) -> Frame:
         """Position and orientation for the values of the slots."""
-        raise NotImplementedError
 
+    @abstractmethod
     def rate(self, values: Any, speeds: Any, numbers: Any, xp: Any) -> Rate:
         """Velocity and spin for the speeds of the slots, linear in them.
 
         Speeds are rates of the slots; for the rotation vector r of a body in space they are Ω with d exp(r)/dt =
         exp(r) S(Ω): the angular velocity in axes that turn with the body and lay along the fixed ones at r = 0.
         """
-        raise NotImplementedError
 
 
 def _held(name: str, components: Sequence[str], fixed: bool | str | Sequence[str]) -> frozenset[str]:

@@ -1,5 +1,6 @@
 """Stops: limits of an angle, a travel, a distance or a coordinate, at one end or both."""
 
+from abc import abstractmethod
 from collections.abc import Hashable
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
@@ -66,9 +67,9 @@ class Stop(Bouncing):
         given = (("lower", self.lower), ("upper", self.upper))
         return {name: start.value(value) for name, value in given if value is not None}
 
+    @abstractmethod
     def measure(self, at: Local) -> Any:
         """The quantity between the limits, a scalar."""
-        raise NotImplementedError
 
     def gaps(self, at: Local) -> tuple[Any, ...]:
         """Measure − lower, upper − measure."""

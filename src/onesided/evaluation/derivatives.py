@@ -47,6 +47,7 @@ class Derivatives:
     names : names of the parameters, in the order of the parameter vector.
     """
 
+    magnitude: Callable[..., Any]  # where `large`: blocks with the |K| of all parts as Hessian
     large = False  # matrices are dense
     elementwise = False  # the energy is given as one function
 
@@ -77,10 +78,6 @@ class Derivatives:
     def slopes(self) -> ParameterSlopes:
         """Derivatives with respect to the parameters."""
         return ParameterSlopes(self)
-
-    def magnitude(self, x: Array, before: Array, vector: Any, length: Array) -> Any:
-        """Blocks with the |K| of all parts of the energy in place of the Hessian."""
-        raise NotImplementedError
 
     def constants(self, parameters: Mapping[str, float]) -> Any:
         """What the compiled functions take for the parameters: here a vector, in the order of `names`."""

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from onesided.base.errors import ModelFileError
-from onesided.elements.contract import Element, Frame, Local, Quantity, Slot, Start
+from onesided.elements.contract import Element, Frame, Local, Quantity, Rate, Slot, Start
 from onesided.elements.places import Body, Guided, Node, Place
 from onesided.files.formula_system import Book, Recipe
 from onesided.files.part_tables import ImportedPart, PartTables
@@ -53,6 +53,10 @@ class FreePlace(Place):
     def frame(self, values: Any, numbers: Any, xp: Any) -> Frame:
         """A frame that does not move, whatever the coordinates are."""
         return Frame(numbers["at"], xp.eye(len(self.at)), 0.0)
+
+    def rate(self, values: Any, speeds: Any, numbers: Any, xp: Any) -> Rate:
+        """That of a frame that does not move."""
+        return Rate(xp.zeros(len(self.at)), xp.zeros(()) if len(self.at) == 2 else xp.zeros(3))
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,6 @@
 """What motions of every kind have in common: a status, happenings in order of time, series by name."""
 
+from abc import ABC, abstractmethod
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from onesided.results.named_series import NamedSeries
 from onesided.results.numbering import Happenings, numbered
 
 
-class OverTime(NamedSeries):
+class OverTime(NamedSeries, ABC):
     """A result with one point per entry of `t` (N,), rechecked; what happens has a time `t` and `words()`."""
 
     __slots__ = ()
@@ -26,9 +27,9 @@ class OverTime(NamedSeries):
         return self.status.ok
 
     @property
+    @abstractmethod
     def happenings(self) -> tuple[Any, ...]:
         """Events, or switches, in order of time."""
-        raise NotImplementedError
 
     @property
     def numbered(self) -> Happenings:

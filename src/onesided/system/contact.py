@@ -44,7 +44,7 @@ class StructureRate:
 
     def __call__(self, q: Any, v: Any, th: Any) -> Any:
         """Not alone: the structure gives all of them."""
-        raise NotImplementedError(f"the {self.key[1]} of composed contact '{self.key[0]}' belongs to its structure")
+        raise UsageError(f"the {self.key[1]} of composed contact '{self.key[0]}' belongs to its structure")
 
 
 @stated

@@ -5,6 +5,7 @@ Unknowns are the columns (q, p, ν_W), equations the rows (L_q, c_W): one more u
 """
 
 import math
+from collections.abc import Callable
 from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
@@ -25,7 +26,7 @@ from onesided.system.sizes import Sizes
 from onesided.system.system import System
 
 if TYPE_CHECKING:  # made from curves
-    from onesided.statics.curves.corrections import Closed, Correction, Plane
+    from onesided.statics.curves.corrections import Correction
 
 TOGETHER = 30  # unknowns up to which matrices of many points are made by one operation
 NO_CHANGE = EPS**0.8  # of the scaled p along a unit tangent
@@ -108,6 +109,7 @@ class Curve:
     sizes, scales : what counts as a large displacement, force, gap, multiplier.
     """
 
+    newton: "Callable[..., Correction]"  # of large systems; small ones go through the function `newton`
     large = False
     loose = False  # some unknowns are free all along: of all changes the smallest is taken
 
@@ -330,10 +332,6 @@ class Curve:
             return None
         sizes, places = (self.n, self.w, len(self.scales.gap)), (self.columns, self.rows)
         return NativeNewton(blocks, sizes, places, self.unit, self.weight)
-
-    def newton(self, y: Array, border: "Plane | Closed", *, target: float, limit: int, reach: float) -> "Correction":
-        """For large systems only: small ones go through the function `newton`."""
-        raise NotImplementedError
 
     def start(self, x: Array, t: Array) -> tuple[int, float, float]:
         """Negative modes, orientation, volume at the start of a leg; (−1, 0, NaN) where it is nearly singular."""
