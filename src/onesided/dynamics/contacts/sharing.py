@@ -11,14 +11,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from onesided.base.tolerances import DEFAULT, EPS
+from onesided.base.tolerances import DEFAULT
 from onesided.base.types import Array, Indices
+from onesided.complementarity import kernels
 from onesided.evaluation.motion_terms import Terms
 from onesided.linalg import null_space
 
-SMOOTH = tuple(0.1**k for k in range(10))  # |U η| is rounded over this, relative to the largest; in the end not at all
-NEWTON, FLAT = 12, 64.0 * EPS  # steps for each of them; gain of a step that is none
-HALVINGS = 30
+SMOOTH = 0.1 ** np.arange(10.0)  # |U η| is rounded over this, relative to the largest; in the end not at all
 
 
 class Stuck(NamedTuple):
@@ -107,40 +106,19 @@ def _least_share(U: list[Array], g: Array, bears: Array) -> Array:
         return np.asarray(plain)
     eta, side = g / size, null_space(g[None])
     largest = max(float(np.linalg.norm(block @ eta)) for block in U)
-    for rounding in SMOOTH:
-        eta = _newton(U, bears, eta, side, rounding * largest)
+    eta = kernels.stuck_forces.least_part(whole, _rows(U), bears, eta, np.ascontiguousarray(side), SMOOTH * largest)
     slips = [block @ eta for block in U]
     T = np.concatenate(
-        [c * w / np.hypot(np.linalg.norm(w), rounding * largest) for c, w in zip(bears, slips, strict=True)]
+        [c * w / np.hypot(np.linalg.norm(w), SMOOTH[-1] * largest) for c, w in zip(bears, slips, strict=True)]
     )
     T = T * size / float(g @ (whole.T @ T))
     return np.asarray(T + whole @ (g - whole.T @ T))
 
 
-def _newton(U: list[Array], bears: Array, eta: Array, side: Array, rounding: float) -> Array:
-    """The η with the least Σ bears √(|U η|² + δ²) among those along `side`."""
-    for _ in range(NEWTON):
-        value, slope, curve = _rounded(U, bears, eta, rounding)
-        step = side @ np.linalg.lstsq(side.T @ curve @ side, -side.T @ slope, rcond=EPS)[0]
-        share = 1.0
-        for _ in range(HALVINGS):
-            if _rounded(U, bears, eta + share * step, rounding)[0] <= value + 0.25 * share * float(slope @ step):
-                break
-            share *= 0.5
-        eta = eta + share * step
-        if not -float(slope @ step) > FLAT * value:
-            break
-    return eta
-
-
-def _rounded(U: list[Array], bears: Array, eta: Array, rounding: float) -> tuple[float, Array, Array]:
-    """Σ bears √(|U η|² + δ²) with its first and second derivatives."""
-    value, slope, curve = 0.0, np.zeros(len(eta)), np.zeros((len(eta), len(eta)))
-    for block, c in zip(U, bears, strict=True):
-        w = block @ eta
-        size = float(np.hypot(np.linalg.norm(w), rounding))
-        along = block.T @ w / size
-        value += c * size
-        slope += c * along
-        curve += c / size * (block.T @ block - np.outer(along, along))
-    return value, slope, curve
+def _rows(U: list[Array]) -> Indices:
+    """Places of the rows of every block in all of them together, two for each, −1 where there is none."""
+    ends = np.cumsum([len(block) for block in U])
+    found = np.full((len(U), 2), -1, dtype=np.intp)
+    for row, block, end in zip(found, U, ends, strict=True):
+        row[: len(block)] = np.arange(end - len(block), end)
+    return found

@@ -10,19 +10,18 @@ whose logarithms go on as parabolas below m = δ f, δ → 0. Where nothing fits
 the last forces that fit are gone.
 """
 
-import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
-from onesided.base.tolerances import DEFAULT, EPS, HALF_DIGITS
+from onesided.base.tolerances import DEFAULT, HALF_DIGITS
 from onesided.base.types import Array, Indices
+from onesided.complementarity import kernels
 from onesided.linalg import null_space
 
-CLEARLY = 1.0 / 16.0  # weight of the logarithms
-EDGES = tuple(0.1**k for k in range(9))  # δ, relative to the largest force; |T| is rounded by it
-NEWTON, FLAT, HALVINGS = 40, 64.0 * EPS, 40  # steps for each of them; gain of a step that is none
+EDGES = 0.1 ** np.arange(9.0)  # δ, relative to the largest force; |T| is rounded by it
+DIRECTIONS = 2  # of slip, at most
 
 
 class Limit(NamedTuple):
@@ -56,11 +55,8 @@ def clear_of_limits(found: Array, G: Array, free: Indices, joints: Indices, limi
     ways = Vt[int(np.count_nonzero(sigma > np.sqrt(DEFAULT.rank) * np.max(sigma, initial=0.0))) :].T
     if size == 0.0 or not ways.shape[1]:
         return found
-    places = {int(row): k for k, row in enumerate(free)}
-    cones = _Cones([Limit(places[n], c, [places[r] for r in slips]) for n, c, slips in limits], len(free))
-    P: Array = found[free] / size
-    for edge in EDGES:
-        P = _least(cones, P, ways, edge)
+    cones = _cones(limits, {int(row): k for k, row in enumerate(free)})
+    P = kernels.stuck_forces.clear_of_all(cones, found[free] / size, np.ascontiguousarray(ways), EDGES)
     shared = found.copy()
     shared[free] = size * P
     if len(joints):
@@ -71,65 +67,10 @@ def clear_of_limits(found: Array, G: Array, free: Indices, joints: Indices, limi
     return shared
 
 
-class _Cones:
-    """Margins of all limits with their derivatives."""
-
-    def __init__(self, limits: Sequence[Limit], size: int) -> None:
-        self.limits, self._unit = limits, np.eye(size)
-        self._places = [np.array([limit.normal, *limit.slips]) for limit in limits]
-        self._blocks = [np.ix_(places, places) for places in self._places]
-
-    def value(self, P: Array, edge: float) -> float:
-        """½ |P|² plus the extended logarithms."""
-        total, p = 0.5 * float(P @ P), P.tolist()
-        for normal, friction, slips in self.limits:
-            margin = friction * p[normal] - math.hypot(edge, *(p[i] for i in slips)) if slips else p[normal]
-            total += CLEARLY * _barrier(margin, edge)[0]
-        return total
-
-    def derivatives(self, P: Array, edge: float) -> tuple[Array, Array]:
-        """First and second derivatives of the value."""
-        slope, curve = P.copy(), self._unit.copy()
-        for limit, places, block in zip(self.limits, self._places, self._blocks, strict=True):
-            margin, along, bend = self._margin(limit, P, edge)
-            _, first, second = _barrier(margin, edge)
-            slope[places] += CLEARLY * first * along
-            curve[block] += CLEARLY * (second * (along[:, None] * along) + first * bend)
-        return slope, curve
-
-    def _margin(self, limit: Limit, P: Array, edge: float) -> tuple[float, Array, Array]:
-        """A margin with |T| rounded at zero, and its derivatives."""
-        k = len(limit.slips)
-        along, bend = np.zeros(1 + k), np.zeros((1 + k, 1 + k))
-        if not k:
-            along[0] = 1.0
-            return float(P[limit.normal]), along, bend
-        T = P[limit.slips]
-        length = math.hypot(edge, *T)
-        along[0], along[1:] = limit.friction, -T / length
-        bend[1:, 1:] = (T[:, None] * T / length**2 - self._unit[:k, :k]) / length
-        return limit.friction * float(P[limit.normal]) - length, along, bend
-
-
-def _barrier(margin: float, edge: float) -> tuple[float, float, float]:
-    """−log m, below m = δ the parabola that goes on from there; with its derivatives."""
-    if margin > edge:
-        return -math.log(margin), -1.0 / margin, 1.0 / margin**2
-    x = (margin - edge) / edge
-    return 0.5 * x * x - x - math.log(edge), (x - 1.0) / edge, 1.0 / edge**2
-
-
-def _least(cones: _Cones, P: Array, ways: Array, edge: float) -> Array:
-    """The P with the least value among those along `ways`."""
-    for _ in range(NEWTON):
-        value, (slope, curve) = cones.value(P, edge), cones.derivatives(P, edge)
-        step = ways @ np.linalg.lstsq(ways.T @ curve @ ways, -ways.T @ slope, rcond=EPS)[0]
-        gain, share = -float(slope @ step), 1.0
-        for _ in range(HALVINGS):
-            if cones.value(P + share * step, edge) <= value - 0.25 * share * gain:
-                break
-            share *= 0.5
-        P = P + share * step
-        if not gain > FLAT * (1.0 + abs(value)):
-            break
-    return P
+def _cones(limits: Sequence[Limit], places: Mapping[int, int]) -> tuple[Indices, Array, Indices]:
+    """Places of normal forces, coefficients (margins of contacts without friction are N) and places of friction."""
+    slips = np.full((len(limits), DIRECTIONS), -1, dtype=np.intp)
+    for row, limit in zip(slips, limits, strict=True):
+        row[: len(limit.slips)] = [places[r] for r in limit.slips]
+    normal = np.array([places[limit.normal] for limit in limits], dtype=np.intp)
+    return normal, np.array([limit.friction if limit.slips else 1.0 for limit in limits]), slips
