@@ -11,6 +11,7 @@ from scipy.optimize import linprog
 
 from onesided import Contact, EventDriven, Moreau, Status, System, simulate
 from onesided.dynamics.contacts import moreau_check, rule_matters
+from onesided.dynamics.contacts.least_share import least_share
 from onesided.dynamics.contacts.sharing import Stuck, with_least_share
 
 MU, H = 0.4, 0.1
@@ -245,6 +246,23 @@ def test_the_smallest_share_of_limits_is_that_of_a_linear_programme():
             np.concatenate([-force, np.zeros(n)]), np.vstack(rows), [*np.zeros(360 * n), 1.0], bounds=(None, None)
         ).fun
         assert share == pytest.approx(least, rel=1e-4)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_the_smallest_share_in_the_plane_is_exact_and_smooth(seed):
+    """Limits over three powers of ten, by a linear programme; noise would look like ends of sticking."""
+    rng = np.random.default_rng(seed)
+    n, k = 4 + seed % 5, 2 + seed % 2
+    A, bears, g = rng.normal(size=(n, k)), 10.0 ** rng.uniform(-2.0, 1.0, n), rng.normal(size=k)
+    U = np.linalg.svd(A, full_matrices=False)[0]
+    found, again = (least_share(U, g * c, np.ones(n, dtype=int), bears) for c in (1.0, 1.0 + 1e-13))
+    cones = [np.column_stack([sign * np.eye(n), -bears]) for sign in (1.0, -1.0)]
+    least = linprog(
+        np.eye(n + 1)[n], np.vstack(cones), np.zeros(2 * n), np.column_stack([U.T, np.zeros(k)]), g, bounds=(None, None)
+    ).fun
+    assert U.T @ found == pytest.approx(g, abs=1e-13)
+    assert np.max(np.abs(found) / bears) == pytest.approx(least, rel=1e-7)
+    assert np.max(np.abs(again - found)) < 1e-11 * np.max(np.abs(found))
 
 
 PLACES, ROUGH = np.array([-0.5, 0.1, 0.5]), np.array([0.2, 0.5, 0.3])

@@ -1,4 +1,4 @@
-"""A slab thrown on a rough floor: it comes to rest by impacts from edge to edge that accumulate, in any frame."""
+"""A slab thrown on a rough floor: it comes to rest by impacts from edge to edge, in any frame and unit."""
 
 import itertools
 from functools import partial
@@ -9,14 +9,14 @@ import pytest
 from contact_models import G
 from scipy.spatial.transform import Rotation
 
-from onesided import Contact, EventDriven, Status, System, simulate
+from onesided import Contact, EventDriven, Scales, Status, System, simulate
 from onesided.groups import SO3, Product, Vector, rotate
 
 SIZES, MU = np.array([0.1, 0.07, 0.05]), 0.4
 
 
 def _gap(corner, normal, q, p, th):
-    return normal @ (q[:3] + rotate(q[3:], jnp.asarray(corner)))
+    return normal @ (q[:3] + rotate(q[3:], jnp.asarray(corner))) - th.floor
 
 
 def _slip(corner, tangents, q, v, th):
@@ -29,7 +29,8 @@ def slab(turned, unit):
     corners = {f"f{i}": np.array(signs) * sizes for i, signs in enumerate(itertools.product((-1, 1), repeat=3))}
     inertia = (np.sum(sizes**2) - sizes**2) / 3.0
     return System(
-        tuple("xyzabc"), lambda q, p, th: G * unit * normal @ q[:3], space=Product(Vector(3), SO3()),
+        tuple("xyzabc"), lambda q, p, th: G * unit * (normal @ q[:3] - th.floor), space=Product(Vector(3), SO3()),
+        scales=Scales(unit=(unit, unit, unit, 1.0, 1.0, 1.0)), parameters={"floor": 0.0},
         mass=lambda q, th: jnp.diag(jnp.concatenate([jnp.ones(3), jnp.asarray(inertia)])),
         unilateral={name: partial(_gap, corner, normal) for name, corner in corners.items()},
         contacts={
@@ -38,15 +39,17 @@ def slab(turned, unit):
     )  # fmt: skip
 
 
-def thrown(seed, turned, unit):
-    """Place in units of the slab and attitude in the frame of the floor at the end; status and lowest corner."""
+def thrown(seed, turned, unit, far=0.0):
+    """Place and attitude at the end, in its units and the frame of a floor `far` from the origin; the motion."""
     rng, first = np.random.default_rng(seed), Rotation.random(random_state=seed).as_matrix()
     v, spin = 0.5 * rng.normal(size=3) * unit, 4.0 * rng.normal(size=3)
-    start = np.r_[turned @ [0.0, 0.0, 0.35 * unit], Rotation.from_matrix(turned @ first).as_rotvec()]
-    motion = simulate(slab(turned, unit), start, np.r_[turned @ v, spin], (0.0, 0.6), method=EventDriven())
+    origin = turned @ np.full(3, far * unit)
+    start = np.r_[origin + turned @ [0.0, 0.0, 0.35 * unit], Rotation.from_matrix(turned @ first).as_rotvec()]
+    system = slab(turned, unit).replace(parameters={"floor": float(turned[:, 2] @ origin)})
+    motion = simulate(system, start, np.r_[turned @ v, spin], (0.0, 0.6), method=EventDriven())
     assert motion.status is Status.finished
     attitude = turned.T @ Rotation.from_rotvec(motion.q[-1, 3:]).as_matrix()
-    return np.r_[turned.T @ motion.q[-1, :3] / unit, attitude.ravel()], motion
+    return np.r_[turned.T @ (motion.q[-1, :3] - origin) / unit, attitude.ravel()], motion
 
 
 @pytest.mark.parametrize("seed", [0, 1])
@@ -59,3 +62,20 @@ def test_a_slab_comes_to_rest_alike_in_turned_frames_and_other_units(seed):
     assert np.sum(motion.lam[-1]) == pytest.approx(G, rel=1e-9)
     for other, _ in ends[1:]:
         assert other == pytest.approx(place, abs=1e-8)
+
+
+@pytest.mark.parametrize(("seed", "unit", "far"), [(0, 1e6, 0.0), (0, 1.0, 1e6), (1, 1e-6, 0.0), (1, 1.0, 1e3)])
+def test_hops_end_however_large_units_are_or_far_the_origin(seed, unit, far):
+    """Hops that are round-off do not go on for ever, and those of one edge after the other accumulate."""
+    place, motion = thrown(seed, np.eye(3), unit, far)
+    plain, usual = thrown(seed, np.eye(3), 1.0)
+    assert place == pytest.approx(plain, abs=1e-8)
+    assert len(motion.events) <= len(usual.events)
+
+
+def test_rocking_without_restitution_is_an_accumulation():
+    _, motion = thrown(0, np.eye(3), 1.0)
+    ends = [event.t for event in motion.events if event.kind.name == "accumulation"]
+    hits = np.unique([event.t for event in motion.events if event.kind.name == "impact" and event.t < ends[0]])
+    ratio = (hits[-1] - hits[-2]) / (hits[-2] - hits[-3])
+    assert ends[0] == pytest.approx(hits[-1] + (hits[-1] - hits[-2]) * ratio / (1.0 - ratio), abs=1e-8)

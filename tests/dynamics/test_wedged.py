@@ -123,6 +123,22 @@ def test_it_stops_sticking_when_the_last_forces_that_hold_it_are_gone(load, grow
     assert steps.v[-1] == pytest.approx(motion.v[-1], abs=2e-3 * np.max(np.abs(motion.v[-1])))
 
 
+HELD = [
+    ((-18.06014235, -13.02269006, -0.93402805), (21.70920173, -16.01313892, 1.4159542), -2.0),
+    ((-7.16087968, 6.6933962, -2.08094182), (49.97665289, -3.81863034, 1.60304658), -2.0),
+    ((-20.0, 1.5, -0.4), (-15.0, 8.0, 1.0), 0.0),
+]
+
+
+@pytest.mark.parametrize(("load", "grows", "turn"), HELD)
+def test_it_sticks_on_as_long_as_forces_hold_it(load, grows, turn):
+    """Between faces that are rougher than 45° more and more forces do, whatever limits the shares of contacts reach."""
+    assert min(room(np.array(load) + t * np.array(grows), 1.2) for t in np.linspace(0.0, 0.3, 50)) > 1.0
+    motion = run(box(1.2, turn), load, 0.3, turn=turn, grows=grows)
+    assert motion.status is Status.finished
+    assert np.max(np.abs(motion.v)) < 1e-9
+
+
 @pytest.mark.parametrize(
     ("load", "left"), [((0.5, 0.44, -3.0), "floor r"), ((12.0, 3.0, -4.0), "floor r"), ((-14.6, 9.0, 2.0), "wall u")]
 )

@@ -94,9 +94,11 @@ def _set_sizes(mechanics: Mechanics, q: Array, v: Array, terms: Terms, span: flo
     elif told:
         least, close = max(reach, QUARTER_DIGITS * largest), max(GUESSED * reach, SEEN * largest)
         share = min(1.0, max(GUESSED, SEEN * length / (span * speed))) if fast == 0.0 else 1.0
+    units = mechanics.units
     mechanics.sizes = MotionSizes(
-        np.array(lengths, dtype=float), np.full(len(q), speed), np.array(q, dtype=float), least, close, share
-    )
+        np.array(lengths, dtype=float), np.full(len(q), speed), np.array(q, dtype=float), least, close, share,
+        units=units, fastest=speed / float(np.max(units)),
+    )  # fmt: skip
 
 
 def _check_mass(mechanics: Mechanics, terms: Terms) -> None:

@@ -50,7 +50,8 @@ class MotionSizes:
     Coordinates may be counted from far away, and velocities of a system that starts at rest are guessed: errors of
     steps are compared with what was `seen`, the longest way from `home` and the largest velocity, or if that is more,
     with a length `least` and a small `share` of the guess. Explicit methods, whose errors have no noise of iterations,
-    can do with a smaller length `close`.
+    can do with a smaller length `close`. Speeds of contacts are compared with `fastest`, the largest velocity in the
+    `units` of coordinates, times `lever`, what such a velocity makes of a contact.
     """
 
     q: Array
@@ -60,12 +61,21 @@ class MotionSizes:
     close: float = np.inf
     share: float = 1.0
     seen: tuple[float, float] = (0.0, 0.0)
+    units: Array | float = 1.0
+    fastest: float = 0.0
+    lever: float = 1.0
+
+    @property
+    def of_contacts(self) -> float:
+        """The largest speed of contacts that is to be expected."""
+        return self.lever * self.fastest
 
     def grow(self, q: Array, v: Array) -> None:
         """Take states into account, one or several."""
         farthest, fastest = float(np.max(np.abs(q - self.home), initial=0.0)), float(np.max(np.abs(v), initial=0.0))
         np.maximum(self.q, np.max(np.abs(np.atleast_2d(q)), axis=0), out=self.q)
         np.maximum(self.v, fastest, out=self.v)
+        self.fastest = max(self.fastest, float(np.max(np.abs(v) / self.units, initial=0.0)))
         self.seen = (max(self.seen[0], farthest), max(self.seen[1], fastest))
 
     def of_errors(self, *, closely: bool = False) -> tuple[Array, Array]:

@@ -1,7 +1,8 @@
 """Compiled searches for the forces of contacts that stick and share them at will. Imported at the first of them.
 
 Both are Newton's method for smooth convex functions, sharpened step by step; contacts with two directions of slip or
-one have their places in rows of two, −1 where there is none.
+one have their places in rows of two, −1 where there is none. `clear_of_all` is that of `dynamics.contacts.wedging`,
+`least_part` that of `dynamics.contacts.least_share`.
 """
 
 import numpy as np
@@ -13,7 +14,10 @@ from onesided.complementarity.kernels.lcp import eliminate, jitted
 CLEARLY = 1.0 / 16.0  # weight of the logarithms
 NEWTON, FLAT, HALVINGS = 40, 64.0 * EPS, 40  # steps for each sharpness; gain of a step that is none
 ENOUGH = 0.25  # of the gain that is expected
+ROUGH = 0.01  # decrement², of Newton's method for centres, within which one is near enough to go on from
+FINE = EPS  # decrement² of the last ones
 Cones = tuple[Indices, Array, Indices]
+Shares = tuple[Array, Array, Indices, Array]  # T = plain + V y, places of the rows of every block, their limits
 
 
 @jitted
@@ -122,82 +126,102 @@ def clear_of_all(cones: Cones, P: Array, ways: Array, edges: Array) -> Array:
             value = height(cones, P, edge)
             slopes(cones, P, edge, slope, curve)
             step, gain = newton_step(ways, slope, curve)
-            share = 1.0
+            share, none = 1.0, FLAT * (1.0 + abs(value))
             for _half in range(HALVINGS):
-                if height(cones, P + share * step, edge) <= value - ENOUGH * share * gain:
+                if height(cones, P + share * step, edge) <= value - ENOUGH * share * gain + none:
                     break
                 share *= 0.5
             P = P + share * step
-            if not gain > FLAT * (1.0 + abs(value)):
+            if not gain > none:
                 break
     return P
 
 
 @jitted
-def rounded(U: Array, rows: Indices, bears: Array, eta: Array, rounding: float) -> float:
-    """Σ bears √(|U η|² + δ²), contact by contact."""
-    total = 0.0
-    for i in range(bears.size):
-        size = rounding * rounding
-        for row in rows[i]:
+def room_of(shares: Shares, x: Array, T: Array, room: Array) -> bool:
+    """Write T and t² b² − |T|² of every block at x = (y, t); returns whether all are positive."""
+    plain, V, rows, b = shares
+    for i in range(plain.size):
+        T[i] = plain[i]
+        for j in range(x.size - 1):
+            T[i] += V[i, j] * x[j]
+    inside = x[-1] > 0.0
+    for k in range(b.size):
+        room[k] = (x[-1] * b[k]) ** 2
+        for row in rows[k]:
             if row >= 0:
-                w = 0.0
-                for j in range(eta.size):
-                    w += U[row, j] * eta[j]
-                size += w * w
-        total += bears[i] * np.sqrt(size)
+                room[k] -= T[row] ** 2
+        inside = inside and room[k] > 0.0
+    return bool(inside)
+
+
+@jitted
+def part(shares: Shares, x: Array, weight: float, made: tuple[Array, Array]) -> float:
+    """t/ε − Σ log(t² b² − |T|²); infinite beyond the limits."""
+    if not room_of(shares, x, made[0], made[1]):
+        return np.inf
+    total = x[-1] / weight
+    for room in made[1]:
+        total -= np.log(room)
     return float(total)
 
 
 @jitted
-def rounded_slopes(
-    U: Array, rows: Indices, bears: Array, eta: Array, rounding: float, made: tuple[Array, Array]
-) -> None:
-    """Write first and second derivatives of the sum."""
-    n, (slope, curve) = eta.size, made
-    along, w = np.empty(n), np.empty(rows.shape[1])
+def part_slopes(shares: Shares, x: Array, weight: float, made: tuple[Array, Array], slope: Array, curve: Array) -> None:
+    """Write first and second derivatives of the part."""
+    (_, V, rows, b), (T, room), m = shares, made, x.size - 1
+    room_of(shares, x, T, room)
     slope[:] = 0.0
     curve[:] = 0.0
-    for i in range(bears.size):
-        size = rounding * rounding
-        along[:] = 0.0
-        for a, row in enumerate(rows[i]):
-            w[a] = 0.0
+    slope[m] = 1.0 / weight
+    along = np.empty(x.size)
+    for k in range(b.size):
+        along[:] = 0.0  # derivatives of the room
+        along[m] = 2.0 * x[m] * b[k] ** 2
+        for row in rows[k]:
             if row >= 0:
-                for j in range(n):
-                    w[a] += U[row, j] * eta[j]
-                size += w[a] * w[a]
-                for j in range(n):
-                    along[j] += U[row, j] * w[a]
-        size = np.sqrt(size)
-        for j in range(n):
-            along[j] /= size
-        for j in range(n):
-            slope[j] += bears[i] * along[j]
-            for k in range(n):
-                curve[j, k] -= bears[i] / size * along[j] * along[k]
-        for row in rows[i]:
-            if row >= 0:
-                for j in range(n):
-                    for k in range(n):
-                        curve[j, k] += bears[i] / size * U[row, j] * U[row, k]
+                for j in range(m):
+                    along[j] -= 2.0 * T[row] * V[row, j]
+                    for i in range(m):
+                        curve[i, j] += 2.0 * V[row, i] * V[row, j] / room[k]
+        curve[m, m] -= 2.0 * b[k] ** 2 / room[k]
+        for i in range(x.size):
+            slope[i] -= along[i] / room[k]
+            for j in range(x.size):
+                curve[i, j] += along[i] * along[j] / room[k] ** 2
 
 
 @jitted
-def least_part(U: Array, rows: Indices, bears: Array, eta: Array, side: Array, roundings: Array) -> Array:
-    """The η with the least Σ bears √(|U η|² + δ²) among those along `side`, for one rounding after the other."""
-    slope, curve = np.empty(eta.size), np.empty((eta.size, eta.size))
-    for rounding in roundings:
-        for _ in range(NEWTON):
-            value = rounded(U, rows, bears, eta, rounding)
-            rounded_slopes(U, rows, bears, eta, rounding, (slope, curve))
-            step, gain = newton_step(side, slope, curve)
-            share = 1.0
-            for _half in range(HALVINGS):
-                if rounded(U, rows, bears, eta + share * step, rounding) <= value - ENOUGH * share * gain:
-                    break
-                share *= 0.5
-            eta = eta + share * step
-            if not gain > FLAT * value:
+def centre(shares: Shares, x: Array, weight: float, close: float) -> Array:
+    """The x with the least part, until the gain of a step is `close` or falls no more."""
+    made, n, before = (np.empty(shares[0].size), np.empty(shares[3].size)), x.size, np.inf
+    slope, curve, ways = np.empty(n), np.empty((n, n)), np.eye(n)
+    for _ in range(NEWTON):
+        part_slopes(shares, x, weight, made, slope, curve)
+        step, gain = newton_step(ways, slope, curve)
+        if gain <= close * close or (gain < ROUGH and gain >= before):
+            break
+        value = np.inf if gain < ROUGH else part(shares, x, weight, made)
+        share = 1.0
+        for _half in range(HALVINGS):
+            there = part(shares, x + share * step, weight, made)
+            if np.isfinite(there) and there <= value - ENOUGH * share * gain:
+                x = x + share * step
                 break
-    return eta
+            share *= 0.5
+        before = gain
+        if gain <= close:
+            break
+    return x
+
+
+@jitted
+def least_part(shares: Shares, x: Array, weights: Array) -> Array:
+    """T at ε = 0, by centres for one weight after the other, the last of them extrapolated."""
+    for weight in weights:
+        x = centre(shares, x, weight, ROUGH)
+    last = weights[-1]
+    x, half = centre(shares, x, last, FINE), centre(shares, x, 0.5 * last, FINE)
+    T, room = np.empty(shares[0].size), np.empty(shares[3].size)
+    room_of(shares, 2.0 * half - x, T, room)
+    return T

@@ -1,8 +1,12 @@
-"""Impacts of one contact that accumulate: recognised by their decay, ended at the limit of a geometric series."""
+"""Impacts of one contact that accumulate: recognised by their decay, ended at the limit of a geometric series.
+
+Bodies that rock from edge to edge do so without restitution, too: then all edges come to rest together.
+"""
 
 import numpy as np
 
 from onesided.base.tolerances import EPS
+from onesided.base.types import Array
 from onesided.dynamics.contacts.contact_run import World
 from onesided.dynamics.contacts.sliding import ContactMode
 from onesided.dynamics.mechanics import MotionState
@@ -23,6 +27,11 @@ class Accumulations:
         self._world, self._rest, self.ended = world, rest, 0
         self._times: dict[int, list[float]] = {}
 
+    @property
+    def rest_below(self) -> Array:
+        """Speeds of contacts below which impacts that decay are at their end."""
+        return np.asarray(self._rest * self._world.touch.speed)
+
     def hit(self, i: int, t: float) -> list[float]:
         """Remember an impact of a contact: the times of all so far."""
         times = self._times.setdefault(i, [])
@@ -32,8 +41,8 @@ class Accumulations:
     def ends(self, i: int, t: float, speed: float, unseen: list[int]) -> bool:
         """Whether impacts of this contact, with this one, decay so that they end within a time that does not matter."""
         times = self.hit(i, t)
-        slow = i in unseen or speed <= self._rest * float(self._world.touch.speed[i])
-        if not slow or self._world.rows.restitution[i] in (0.0, 1.0) or len(times) < 3:
+        slow = i in unseen or speed <= self.rest_below[i]
+        if not slow or self._world.rows.restitution[i] == 1.0 or len(times) < 3:
             return False
         early, late = times[-2] - times[-3], times[-1] - times[-2]
         return late < early
@@ -52,15 +61,18 @@ class Accumulations:
         return min(end, self._world.request.last), words
 
 
-def unseen_hops(world: World, state: MotionState, terms: Terms, hit: list[int]) -> list[int]:
-    """Contacts that would leave for a height u²/(2 a) that cannot be distinguished from round-off."""
+def unseen_hops(world: World, state: MotionState, terms: Terms, hit: list[int]) -> tuple[list[int], Array]:
+    """Contacts that would leave for, or come without restitution from, a height that is round-off: u²/(2 a).
+
+    With them the speeds u of all contacts below which that is so; zero where no impact is faint.
+    """
     rows, zero, speeds = world.rows, np.zeros_like(state.q), terms.c_dot[world.rows.gaps]
-    slow = [i for i in hit if -speeds[i] <= FAINT * world.touch.speed[i] and rows.restitution[i] > 0.0]
+    slow = [i for i in hit if -speeds[i] <= FAINT * world.touch.speed[i]]
     if not slow:
-        return []
+        return [], np.zeros(len(speeds))
     free = world.mechanics(ContactMode())
     a = free.accelerate(state.t, state.q, zero, state.v, np.zeros(free.equations.rows)).a
     pushed = terms.G[rows.gaps] @ a + terms.gamma[rows.gaps]
-    height = (rows.restitution * speeds) ** 2
-    noise = UNSEEN * world.touch.sums(terms)
-    return [i for i in slow if height[i] <= -2.0 * pushed[i] * noise[i]]
+    unseen = np.sqrt(2.0 * np.maximum(-pushed, 0.0) * UNSEEN * world.touch.sums(terms))
+    share = np.where(rows.restitution > 0.0, rows.restitution, 1.0)
+    return [i for i in slow if share[i] * -speeds[i] <= unseen[i]], np.minimum(unseen, FAINT * world.touch.speed)

@@ -15,7 +15,7 @@ from onesided.dynamics.contacts.impact import lcp, respond
 from onesided.dynamics.contacts.sliding import ContactMode, SlidingMechanics, StickingMechanics
 from onesided.dynamics.contacts.soft import off_law
 from onesided.dynamics.contacts.surface_events import check_outlines_at, check_surfaces_at, surface_events
-from onesided.dynamics.contacts.touching import ROUNDED, Touch
+from onesided.dynamics.contacts.touching import ROUNDED, SLOW, Touch
 from onesided.dynamics.contracts import check_contracts, check_distances
 from onesided.dynamics.feedback import Pace
 from onesided.dynamics.ledger import Books, Ledger, ledger
@@ -53,6 +53,7 @@ class World:
         self.sizes: MotionSizes = free.sizes
         find_gap_terms(self.equations, state.t, state.q, self.sizes.q)
         start = self.terms(state.t, state.q, state.v)
+        self.sizes.lever = self._lever(start)
         self.touch = Touch(self.rows, self.tolerances, start, self.equations.gap_terms)
         check_contracts(self.equations, state.t, state.q, state.v, self.sizes.q)
         check_distances(self.equations, state.t, state.q, state.v, self.sizes.q)
@@ -62,6 +63,13 @@ class World:
         self.start = self.pace.begin(state)
         self.correction = StartCorrection(max(correction.position, moved), correction.velocity, correction.redundant)
         self.projected = f"the start penetrated: moved by {moved:.3g} to close the gaps" if moved else ""
+
+    def _lever(self, terms: Terms) -> float:
+        """The largest speed of a contact that coordinates make which move as fast as their units."""
+        units, rows = self.request.system.units, [*self.rows.gaps, *(row for each in self.rows.slips for row in each)]
+        if np.all(units == 1.0):
+            return 1.0
+        return float(np.max(np.abs(terms.G[rows]) * units, initial=0.0)) or 1.0
 
     @property
     def closed_below(self) -> float:
@@ -76,7 +84,7 @@ class World:
     @property
     def at_rest_below(self) -> float:
         """A velocity of a gap below this is zero."""
-        return 10.0 * self.tolerances.residual * float(self.sizes.v.max())
+        return SLOW * self.tolerances.residual * self.sizes.of_contacts
 
     def mechanics(self, mode: ContactMode) -> Mechanics:
         """The smooth system in which contacts that press are joints, stick or slide."""

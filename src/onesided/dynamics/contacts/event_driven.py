@@ -28,6 +28,7 @@ from onesided.dynamics.contacts.rule_matters import names_that_matter
 from onesided.dynamics.contacts.sliding import ContactMode, SlidingMechanics
 from onesided.dynamics.contacts.slip_steps import SlipStepper
 from onesided.dynamics.contacts.soft import flipped, signs_at, with_soft
+from onesided.dynamics.crawl import Crawl
 from onesided.dynamics.feedback import FeedbackError
 from onesided.dynamics.mechanics import Mechanics, MotionState
 from onesided.dynamics.monitors import stack
@@ -94,7 +95,7 @@ class Flight:
         self.status, self.note = Status.finished, ""
         self.evaluations = self.phases = 0
         self._contacts = PhaseChanges(world, method.rest, self._tell)
-        self._same, self._when = 0, -math.inf
+        self._same, self._when, self._crawl = 0, -math.inf, Crawl(since=world.request.first)
         self._began: dict[int, float] = {}  # when contacts began to slide
         self._users = Users(world.request.events)
         self._forcing = Forcing(world.equations, world.request.last - world.request.first)
@@ -144,7 +145,7 @@ class Flight:
                 return
             if moment.kind is Occurrence.opens:
                 self._tell(Occurrence.opens, state, moment.name)
-            if self._stuck(state.t) or self._jammed(state, moment):
+            if self._stuck(state.t, moment) or self._jammed(state, moment):
                 return
             if moment.margin is not None:
                 mode, moment = self._squeezed(state, mode, moment.margin), None
@@ -225,15 +226,23 @@ class Flight:
             self._tell(kind, state, self.world.names[i], f"compliant, speed {format_number(speed)}")
         return after
 
-    def _stuck(self, t: float) -> bool:
-        """Whether events follow each other without time passing."""
+    def _stuck(self, t: float, moment: PhaseEnd) -> bool:
+        """Whether events follow each other without time passing, or so fast that the end would never be reached."""
         self._same = self._same + 1 if t <= self._when else 0
+        if not self._decays(moment):
+            request, left = self.world.request, self.method.max_events - len(self.events)
+            self._crawl = self._crawl.after(t, t - max(self._when, request.first), request.last, left)
         self._when = t
-        if self._same < PATIENCE:
+        if self._same < PATIENCE and not self._crawl.stalls:
             return False
         self.status = Status.step_too_small
         self.note = f"contacts open and close without end at t = {t:.9g}: try Moreau(step=…)"
         return True
+
+    def _decays(self, moment: PhaseEnd) -> bool:
+        """Whether it is an impact of a contact that loses speed by it: such impacts accumulate, and that ends."""
+        i = self.world.names.index(moment.name) if moment.kind is Occurrence.contact else -1
+        return i >= 0 and 0.0 < float(self.world.rows.restitution[i]) < 1.0
 
     def _phase(
         self, state: MotionState, mode: ContactMode

@@ -110,6 +110,7 @@ class Flights:
         cuts = 4 + np.cumsum([n, n, 2, F, F])
         q, v, seen, length, speed, rows = np.split(out[4:], cuts - 4)
         mechanics.sizes.q[:], mechanics.sizes.v[:], mechanics.sizes.seen = q, v, (float(seen[0]), float(seen[1]))
+        mechanics.sizes.fastest = max(mechanics.sizes.fastest, float(np.max(v / mechanics.units)))
         touch.length[:], touch.speed[:] = length, speed
         flown = [self._flown(row, n) for row in rows.reshape(LONGEST, -1)[: int(out[0])]]
         while flown and flown[-1].contact < 0 and self._about_to_touch(flown[-1].state):

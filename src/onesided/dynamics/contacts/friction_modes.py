@@ -99,7 +99,7 @@ def decide(
     moving = tuple((b, tuple(float(x) for x in d)) for b, d in sorted(sliding.items()))
     mode = ContactMode(tuple(closed), tuple(sorted(sticking)), moving)
     away = terms.G[rows.gaps] @ forces.a + terms.gamma[rows.gaps]
-    return ContactDecision(replace(mode, idle=_idle(rows, terms, resting[away[resting] <= little], mode)))
+    return ContactDecision(replace(mode, idle=_idle(world, terms, resting[away[resting] <= little], mode)))
 
 
 def _slides(world: World, terms: Terms, rubbing: Sequence[int], forced: Mapping[int, Array]) -> dict[int, Array]:
@@ -113,10 +113,11 @@ def _slides(world: World, terms: Terms, rubbing: Sequence[int], forced: Mapping[
     return sliding
 
 
-def _idle(rows: ContactRows, terms: Terms, resting: Indices, mode: ContactMode) -> tuple[int, ...]:
+def _idle(world: World, terms: Terms, resting: Indices, mode: ContactMode) -> tuple[int, ...]:
     """Contacts without force whose gaps those that press keep as they are."""
-    held = terms.G[rows.held(np.array(mode.closed, dtype=np.intp), mode.sticking)]
-    return tuple(int(i) for i in resting if i not in mode.closed and follows(held, terms.G[rows.gaps[i]]))
+    rows, G = world.rows, terms.G * world.request.system.units
+    held = G[rows.held(np.array(mode.closed, dtype=np.intp), mode.sticking)]
+    return tuple(int(i) for i in resting if i not in mode.closed and follows(held, G[rows.gaps[i]]))
 
 
 def at_limit(rows: ContactRows, mu: Array, sticking: Sequence[int], first: str) -> dict[int, Array]:

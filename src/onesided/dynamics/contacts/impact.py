@@ -76,7 +76,7 @@ def _solve(
     W, G = terms.G[rows.gaps[touching]], terms.G[held]
     n = len(terms.M)
     answer = respond(terms.M, G, W.T)
-    base, base_nu = _taken_up(terms.M, G, push[held])
+    base, base_nu = taken_up(terms.M, G, push[held])
     impulses = np.zeros(len(terms.G))
     change = base
     if len(touching):
@@ -89,7 +89,7 @@ def _solve(
     return ImpactImpulses(impulses, change.reshape(n))
 
 
-def _taken_up(M: Array, G: Array, push: Array) -> tuple[Array, Array]:
+def taken_up(M: Array, G: Array, push: Array) -> tuple[Array, Array]:
     """Change of velocity and impulses with G x = −push and M x = Gᵀ ν."""
     n, m = len(M), len(G)
     if m == 0 or not np.any(push):

@@ -46,9 +46,11 @@ def just_after(world: World, state: MotionState, mode: ContactMode, a: Array, lo
     rows, terms = world.rows, world.terms(state.t, state.q, state.v)
     moves = _moved(rows, terms, mode, loose)
     begins = np.where(moves, a, 0.0)
-    fast = float(np.max(np.abs(state.v[moves]), initial=0.0))
-    fastest = float(np.max(np.abs(terms.h), initial=0.0)) / float(np.min(np.diagonal(terms.M)))
-    if fast > world.at_rest_below or float(np.max(np.abs(begins))) <= HALF_DIGITS * fastest:
+    units = world.request.system.units
+    fast = float(np.max(np.abs(state.v[moves]) / units[moves], initial=0.0))
+    push, heavy = np.abs(terms.h) * units, np.diagonal(terms.M) * units**2
+    fastest = float(np.max(push, initial=0.0)) / float(np.min(heavy))
+    if fast * world.sizes.lever > world.at_rest_below or float(np.max(np.abs(begins) / units)) <= HALF_DIGITS * fastest:
         return Later()
     share = _share(world, state, terms, (begins, loose))
     if share == 0.0:
@@ -77,11 +79,13 @@ def _moved(rows: ContactRows, terms: Terms, mode: ContactMode, loose: Indices) -
 def _share(world: World, state: MotionState, terms: Terms, going: tuple[Array, Indices]) -> float:
     """The part of the accelerations by which coordinates move until the gradients have turned; 0 where they do not."""
     begins, loose = going
-    sizes = np.linalg.norm(terms.G[loose], axis=1)
+    units = world.request.system.units
+    sizes = np.linalg.norm(terms.G[loose] * units, axis=1)
     share = HALF_DIGITS * float(np.max(world.sizes.q)) / float(np.max(np.abs(begins)))
     for goal in (TURN * TURN, TURN):  # the first for a share to begin with, which the sizes only guess
         later = world.equations.space.retract(state.q, share * begins)
-        turned = np.linalg.norm(world.terms(state.t, later, state.v).G[loose] - terms.G[loose], axis=1) / sizes
+        change = (world.terms(state.t, later, state.v).G[loose] - terms.G[loose]) * units
+        turned = np.linalg.norm(change, axis=1) / sizes
         if not np.max(turned) > STRAIGHT:
             return 0.0
         share *= goal / float(np.max(turned))

@@ -12,18 +12,20 @@ from onesided.base.types import Array, Indices, Status
 from onesided.dynamics.contacts.accumulation import FAINT, Accumulations, unseen_hops
 from onesided.dynamics.contacts.contact_run import World
 from onesided.dynamics.contacts.friction_modes import ContactDecision, at_limit, collide_with_friction, decide
-from onesided.dynamics.contacts.impact import ImpactImpulses, collide, support
+from onesided.dynamics.contacts.impact import ImpactImpulses, collide, support, taken_up
 from onesided.dynamics.contacts.just_after import Later, just_after
 from onesided.dynamics.contacts.moments import PhaseEnd
 from onesided.dynamics.contacts.sliding import ContactMode, PhaseStart, SlidingMechanics, StickingMechanics
 from onesided.dynamics.contacts.soft import with_soft
 from onesided.dynamics.mechanics import MotionState
 from onesided.evaluation.motion_terms import Terms
+from onesided.linalg import independent_rows
 from onesided.results import Occurrence
 from onesided.results.path import format_number
 from onesided.system.contact_equations import ContactRows, PhaseEquations
 
 HOP = SOME_DIGITS  # of the largest speed of a contact: hops whose time is round-off are no faster
+LOOPS = "what touching contacts do next leads back to itself; try Moreau(step=…)"
 Tell = Callable[[Occurrence, MotionState, str, str], None]
 
 
@@ -102,6 +104,9 @@ class PhaseChanges:
         resting = touching[np.abs(speeds[touching]) <= slow[touching]]
         opening = before.name if before.is_at(Occurrence.opens) else ""
         if world.rows.finite(resting):
+            held = self._held(state, terms, mode) if before.is_at(Occurrence.slips) and not hit else None
+            if held is not None:
+                return PhaseAfter(state, held)
             forced = self._forced(state, before) if not hit else {}
             idle = [world.names[i] for i in mode.idle]
             again = before.repeated > 1 or before.name in idle  # neither force nor way: held rather than hit for ever
@@ -119,11 +124,15 @@ class PhaseChanges:
         self, state: MotionState, terms: Terms, resting: Indices, forced: dict[int, Array], names: tuple[str, str]
     ) -> ContactDecision:
         """What touching contacts do next, and just after; `names` of a contact that opens and of one that presses."""
+        tried: set[ContactMode] = set()
         while True:
             found = decide(self.world, terms, resting, forced, *names)
             mode, later = self._begun(state, found.mode)
             if not later.opens and not later.slips:
                 return found._replace(mode=mode)
+            if mode in tried:
+                return ContactDecision(mode, Status.jammed, LOOPS)
+            tried.add(mode)
             resting = np.array([i for i in resting if i not in later.opens], dtype=np.intp)
             forced = {**forced, **later.slips}
 
@@ -144,6 +153,39 @@ class PhaseChanges:
                 return mode, self._given_way(begun)
             mode = replace(mode, wedged=True)
         return mode, Later()
+
+    def _held(self, state: MotionState, terms: Terms, before: ContactMode) -> ContactMode | None:
+        """The mode in which contacts that have reached their limits stick on because they press each other, or None.
+
+        Those that touch at rest without force may take part.
+        """
+        rows = self.world.rows
+        own = {i: rows.of([i]) for i in before.idle}
+        slip = {i: [row for b in blocks for row in rows.slips[b]] for i, blocks in own.items()}
+        idle = [i for i in before.idle if np.max(np.abs(terms.c_dot[slip[i]]), initial=0.0) <= self.world.at_rest_below]
+        more = [b for i in idle for b in own[i]]
+        mode = replace(
+            before, closed=tuple(sorted((*before.closed, *idle))), sticking=tuple(sorted((*before.sticking, *more))),
+            idle=tuple(i for i in before.idle if i not in idle), wedged=True,
+        )  # fmt: skip
+        mechanics = self.world.mechanics(mode)
+        if before.wedged or not isinstance(mechanics, SlidingMechanics | StickingMechanics):
+            return None
+        if not self._press_each_other(terms, mode):
+            return None
+        begun = mechanics.begun(state)
+        return mode if len(begun.loose) and begun.clear else None
+
+    def _press_each_other(self, terms: Terms, mode: ContactMode) -> bool:
+        """Whether friction can take part in normal forces, as in a corner but not under a plate on a plane.
+
+        What normal rows and those of slips span then has a part in common.
+        """
+        rows, units, rank = self.world.rows, self.world.request.system.units, np.sqrt(self.world.tolerances.rank)
+        normal = terms.G[rows.gaps[list(mode.closed)]] * units
+        slip = terms.G[[row for b in mode.sticking for row in rows.slips[b]]] * units
+        apart, both = (len(independent_rows(G, rank=rank)) for G in (normal, slip)), np.concatenate([normal, slip])
+        return sum(apart) > len(independent_rows(both, rank=rank))
 
     def _given_way(self, begun: PhaseStart) -> Later:
         """The contact that would pull opens; or all slip that are beyond their limits, as feet of one body do."""
@@ -187,18 +229,21 @@ class PhaseChanges:
     def _collide(self, state: MotionState, touching: Indices, hit: list[int], speeds: Array) -> MotionState:
         world, rows = self.world, self.world.rows
         terms = world.terms(state.t, state.q, state.v)
-        unseen = unseen_hops(world, state, terms, hit)
+        unseen, faint = unseen_hops(world, state, terms, hit)
         ended = [i for i in hit if self.series.ends(i, state.t, -float(speeds[i]), unseen)]
         if ended or unseen:
             restitution = rows.restitution.copy()
             restitution[[*ended, *unseen]] = 0.0
             rows = replace(rows, restitution=restitution)
         approaching = speeds[touching] <= world.at_rest(state, terms)[touching]
-        touching = touching[approaching]  # those that separate would gain energy
-        found = self._impulses(terms, rows, touching)
+        found = self._impulses(terms, rows, touching[approaching])  # those that separate would gain energy
         if found is None:
             raise SolveError("the impulses of an impact with friction could not be found", state)
         v = state.v + found.change
+        if ended:
+            slow, held = self._brought_to_rest(replace(state, v=v), touching, faint)
+            v += slow
+            ended = [i for i in ended if held or self.world.rows.restitution[i] > 0.0]
         after = world.terms(state.t, state.q, v)
         lost = float(0.5 * found.rows @ (terms.c_dot + after.c_dot))
         work = float(0.5 * found.rows @ (terms.Gv + after.Gv))  # with that of constraints that are driven
@@ -213,6 +258,19 @@ class PhaseChanges:
                 self.impact(state, world.names[i], -float(speeds[i]), lost)
         world.sizes.grow(state.q, v)
         return replace(state, v=v, work=state.work + work)
+
+    def _brought_to_rest(self, state: MotionState, touching: Indices, faint: Array) -> tuple[Array, bool]:
+        """Change of velocities with which touching contacts do not leave or slip as slowly as where impacts end.
+
+        And whether one left.
+        """
+        rows, terms = self.world.rows, self.world.terms(state.t, state.q, state.v)
+        slow = np.maximum(self.series.rest_below, faint)
+        still = [int(i) for i in touching if abs(terms.c_dot[rows.gaps[i]]) <= slow[i]]
+        slips = [row for i in still for b in rows.of([i]) for row in rows.slips[b] if abs(terms.c_dot[row]) <= slow[i]]
+        held = np.concatenate([rows.always, rows.gaps[still], np.array(slips, dtype=np.intp)]).astype(np.intp)
+        leaves = bool(np.any(terms.c_dot[rows.gaps[still]] > self.world.at_rest(state, terms)[still]))
+        return taken_up(terms.M, terms.G[held], terms.c_dot[held])[0], leaves
 
     def _impulses(self, terms: Terms, rows: ContactRows, touching: Indices) -> ImpactImpulses | None:
         """Impulses of an impact over all touching contacts; None where those of friction are not found."""

@@ -85,8 +85,8 @@ def _at(world: World, t: float, q: Array, v: Array) -> tuple[list[int], bool]:
 
 def _among(world: World, terms: Terms, touching: Indices, columns: Indices) -> list[int]:
     """Those of some contacts, which move the coordinates `columns` and no others."""
-    rows = world.rows
-    W = terms.G[:, columns]
+    rows, units = world.rows, world.request.system.units[columns]
+    W, M = terms.G[:, columns] * units, terms.M[np.ix_(columns, columns)] * units * units[:, None]
     always = rows.always[np.any(W[rows.always] != 0.0, axis=1)]
     still, slides = [], {}
     for b in rows.of(touching):
@@ -102,7 +102,7 @@ def _among(world: World, terms: Terms, touching: Indices, columns: Indices) -> l
     F = G.copy()
     for b, rub in slides.items():
         F[int(np.searchsorted(touching, rows.owner[b]))] -= rub @ Z
-    free = _null_space(G @ np.linalg.solve(Z.T @ terms.M[np.ix_(columns, columns)] @ Z, F.T))
+    free = _null_space(G @ np.linalg.solve(Z.T @ M @ Z, F.T))
     if not free.shape[1]:
         return []
     _, changes, ways = np.linalg.svd(F.T @ free)

@@ -3,8 +3,8 @@
 Joints are rigid, contacts yield along their normals, and where they stick along their slips, by y/κ: with Z a basis of
 what joints allow and B = G_c Z, their forces are B z for a small common motion Z z. It is the rule of
 `complementarity.compliant`. Friction of contacts that stick is a choice beyond that: it is shared so that the largest
-part |T|/(μ N) of a limit is as small as possible. Then sticking ends where all contacts that must slip reach their
-limits together (limit analysis: with the slips U η, the part is the largest g·η where Σ μ N |U η| = 1).
+part |T|/(μ N) of a limit is as small as possible (`least_share`). Then sticking ends where all contacts that must slip
+reach their limits together (limit analysis: with the slips U η, the part is the largest g·η where Σ μ N |U η| = 1).
 """
 
 from typing import NamedTuple
@@ -13,11 +13,9 @@ import numpy as np
 
 from onesided.base.tolerances import DEFAULT
 from onesided.base.types import Array, Indices
-from onesided.complementarity import kernels
+from onesided.dynamics.contacts.least_share import least_share
 from onesided.evaluation.motion_terms import Terms
 from onesided.linalg import null_space
-
-SMOOTH = 0.1 ** np.arange(10.0)  # |U η| is rounded over this, relative to the largest; in the end not at all
 
 
 class Stuck(NamedTuple):
@@ -91,34 +89,8 @@ def with_least_share(found: Array, G: Array, contact: Indices, stuck: list[Stuck
     U = U[:, sigma > DEFAULT.rank * np.max(sigma, initial=0.0)]
     if U.shape[1] == len(rows):
         return found
-    ends = np.cumsum([len(one.rows) for one in stuck])
+    sizes = np.array([len(one.rows) for one in stuck], dtype=np.intp)
     bears = np.array([max(one.bears, 0.0) for one in stuck])
     shared = found.copy()
-    shared[rows] = _least_share(np.split(U, ends[:-1]), U.T @ found[rows], bears)
+    shared[rows] = least_share(U, U.T @ found[rows], sizes, bears)
     return _with_joints(shared, G.T @ found - G[contact].T @ shared[contact], G, joints)
-
-
-def _least_share(U: list[Array], g: Array, bears: Array) -> Array:
-    """T with Σ Uᵢᵀ Tᵢ = g and the largest |Tᵢ|/bearsᵢ least, by its dual: min Σ bearsᵢ |Uᵢ η|, g·η = 1."""
-    whole, size = np.vstack(U), float(g @ g)
-    plain = whole @ g
-    if size == 0.0 or not np.all(bears > 0.0):
-        return np.asarray(plain)
-    eta, side = g / size, null_space(g[None])
-    largest = max(float(np.linalg.norm(block @ eta)) for block in U)
-    eta = kernels.stuck_forces.least_part(whole, _rows(U), bears, eta, np.ascontiguousarray(side), SMOOTH * largest)
-    slips = [block @ eta for block in U]
-    T = np.concatenate(
-        [c * w / np.hypot(np.linalg.norm(w), SMOOTH[-1] * largest) for c, w in zip(bears, slips, strict=True)]
-    )
-    T = T * size / float(g @ (whole.T @ T))
-    return np.asarray(T + whole @ (g - whole.T @ T))
-
-
-def _rows(U: list[Array]) -> Indices:
-    """Places of the rows of every block in all of them together, two for each, −1 where there is none."""
-    ends = np.cumsum([len(block) for block in U])
-    found = np.full((len(U), 2), -1, dtype=np.intp)
-    for row, block, end in zip(found, U, ends, strict=True):
-        row[: len(block)] = np.arange(end - len(block), end)
-    return found

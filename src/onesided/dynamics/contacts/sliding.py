@@ -20,7 +20,7 @@ from onesided.base.tolerances import Tolerances
 from onesided.base.types import Array, Indices
 from onesided.dynamics.contacts.sharing import Stuck, accelerated, balanced, with_least_share
 from onesided.dynamics.contacts.touching import SLOW
-from onesided.dynamics.contacts.wedging import Limit, beyond, clear_of_limits
+from onesided.dynamics.contacts.wedging import Limit, beyond, clear, clear_of_limits
 from onesided.dynamics.mechanics import Accelerated, Mechanics, MotionState
 from onesided.evaluation.motion_terms import Terms
 from onesided.linalg import kkt_matrix
@@ -63,13 +63,14 @@ class PhaseStart(NamedTuple):
     """Accelerations where a phase begins, rows of contacts whose forces are a choice, what is beyond Coulomb's limits.
 
     `pulls` is the row of the normal force that is farthest below zero, −1 if none is; `ways` are, by row of the normal
-    force, the slips that friction beyond its limits resists.
+    force, the slips that friction beyond its limits resists. `clear` says that all forces are clearly within them.
     """
 
     a: Array
     loose: Indices
     pulls: int = -1
     ways: Mapping[int, Array] = MappingProxyType({})
+    clear: bool = False
 
     @property
     def beyond(self) -> bool:
@@ -102,7 +103,7 @@ class SlidingMechanics(Mechanics):
     @property
     def none(self) -> float:
         """A slip that cannot be distinguished from none."""
-        return SLOW * self.tolerances.residual * float(self.sizes.v.max())
+        return SLOW * self.tolerances.residual * self.sizes.of_contacts
 
     def accelerate(
         self, t: float, q: Array, delta: Array, v: Array, mu: Array, baumgarte: tuple[float, float] | None = None
@@ -129,13 +130,16 @@ class SlidingMechanics(Mechanics):
 
     def _shared(self, terms: Terms, F: Array, v: Array) -> Accelerated:
         """The same for contacts that depend on each other: they share their forces as equally compliant ones."""
-        a, found = accelerated(terms, F, self._contact)
+        units = self.units
+        alike = terms._replace(M=terms.M * units * units[:, None], h=terms.h * units, G=terms.G * units)
+        a, found = accelerated(alike, F * units, self._contact)
+        a = units * a
         power = terms.power + float(found @ (F @ v))
         return Accelerated(a, found, power, terms, self.factor(terms))
 
     def multipliers(self, terms: Terms, a: Array, mu: Array, inputs: Array | float = 0.0) -> Array:
         """As solved; friction of those that stick takes the smallest share of its limits."""
-        return mu if len(self.rows) == self.equations.rows else self._friction.shared(mu, terms.G)
+        return mu if len(self.rows) == self.equations.rows else self._friction.shared(mu, terms.G * self.units)
 
     def begun(self, state: MotionState) -> PhaseStart:
         """The beginning of the phase, as far as contacts depend on each other."""
@@ -175,14 +179,14 @@ class SlidingMechanics(Mechanics):
         return self._ways(self._whole.terms(t, q, delta, v, np.zeros(self._whole.m)))
 
     def slowest(self, t: float, q: Array, delta: Array, v: Array) -> float:
-        """The smallest slip in space, as a speed of coordinates."""
+        """The smallest slip in space, as a speed of coordinates in their units."""
         whole = self._whole.terms(t, q, delta, v, np.zeros(self._whole.m))
         each = [
-            float(np.linalg.norm(whole.c_dot[slips])) / (float(np.linalg.norm(whole.G[slips], 2)) or 1.0)
+            float(np.linalg.norm(whole.c_dot[slips])) / (float(np.linalg.norm(whole.G[slips] * self.units, 2)) or 1.0)
             for _, _, slips, _ in self._sliders
             if len(slips) > 1
         ]
-        return max(min(each), self.none)
+        return max(min(each), self.none / self.sizes.lever)
 
     def turning(self, state: MotionState) -> float:
         """ρ: the rate at which friction turns a slip that grows; zero where none does."""
@@ -233,7 +237,7 @@ class SlidingMechanics(Mechanics):
             return 0.0
 
     def _regular(self, M: Array) -> bool:
-        return bool(np.linalg.cond(M) * self.tolerances.rank < 1.0)
+        return bool(np.linalg.cond(M * self.units * self.units[:, None]) * self.tolerances.rank < 1.0)
 
     def _pushes(self, whole: Terms, terms: Terms, ways: Ways) -> Array:
         """F: directions in which multipliers push."""
@@ -254,8 +258,8 @@ class StickingMechanics(Mechanics):
         """Multipliers of all rows, as results report them."""
         if len(self.rows) == self.equations.rows:
             return super().multipliers(terms, a, mu, inputs)
-        found = balanced(terms.G, terms.M @ a - terms.h - inputs, self._friction.contact)
-        return self._friction.shared(found, terms.G)
+        G, force = terms.G * self.units, (terms.M @ a - terms.h - inputs) * self.units
+        return self._friction.shared(balanced(G, force, self._friction.contact), G)
 
     def begun(self, state: MotionState) -> PhaseStart:
         """The beginning of the phase, as far as contacts depend on each other."""
@@ -311,7 +315,7 @@ def _begun(mechanics: SlidingMechanics | StickingMechanics, friction: StuckFrict
     if pull is not None:
         return PhaseStart(now.a, rows[loose], int(rows[pull.normal]))
     ways = {int(rows[one.normal]): -mu[one.slips] / np.linalg.norm(mu[one.slips]) for one in over}
-    return PhaseStart(now.a, rows[loose], ways=ways)
+    return PhaseStart(now.a, rows[loose], ways=ways, clear=clear(mu, friction.limits))
 
 
 def contact_places(equations: PhaseEquations, rows: ContactRows) -> Indices:

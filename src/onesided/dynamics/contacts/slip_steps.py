@@ -110,11 +110,11 @@ class SlipStepper(ExplicitStepper):
         n = len(self.state.v)
         K = np.eye(6 * n)
         for j, (t, y) in enumerate(zip(times, Y, strict=True)):
-            probe = PROBE * self._sliding.slowest(t, self.state.q, y[:n], y[n:-1])
+            probe = PROBE * self._sliding.slowest(t, self.state.q, y[:n], y[n:-1]) * self._sliding.units
             J = np.zeros((2 * n, 2 * n))
             for k in range(n):
                 moved = y.copy()
-                moved[n + k] += probe
+                moved[n + k] += probe[k]
                 J[:, n + k] = (self._flow(t, moved) - rates[j])[:-1] / (moved[n + k] - y[n + k])
             for i in range(3):
                 K[2 * n * i : 2 * n * (i + 1), 2 * n * j : 2 * n * (j + 1)] -= h * A[i, j] * J

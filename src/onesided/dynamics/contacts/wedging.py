@@ -47,6 +47,12 @@ def beyond(mu: Array, limits: Sequence[Limit]) -> list[Limit]:
     return [limit for limit, margin in zip(limits, margins, strict=True) if margin < 0.0]
 
 
+def clear(mu: Array, limits: Sequence[Limit]) -> bool:
+    """Whether forces are within all limits by more than round-off."""
+    none = HALF_DIGITS * float(np.max(np.abs(mu), initial=0.0))
+    return bool(min((limit.margin(mu) for limit in limits), default=0.0) > none)
+
+
 def clear_of_limits(found: Array, G: Array, free: Indices, joints: Indices, limits: Sequence[Limit]) -> Array:
     """Forces in balance with those found, changed in the rows `free`, as clear of all limits as they can be."""
     A = G[free] @ null_space(G[joints])

@@ -15,6 +15,7 @@ from onesided.base.arguments import checked
 from onesided.base.errors import UsageError
 from onesided.base.tolerances import EPS, SMALL
 from onesided.base.types import Array, Status
+from onesided.dynamics.crawl import MANY, PATIENCE, Crawl
 from onesided.dynamics.mechanics import Accelerated, Mechanics, MotionState
 from onesided.dynamics.smooth.smooth_motion import SmoothMethod
 from onesided.dynamics.smooth.stepper import (
@@ -43,8 +44,6 @@ LEAPS = 0.85 ** np.arange(24)
 SHORTEST = 0.1  # of the stride, for steps across singular configurations
 ACROSS = 0.5  # a step on which pivots fall below this share of the last has passed the singular configuration
 COARSE = EPS**0.4375  # errors of steps across singular configurations are not asked to be smaller: round-off
-PATIENCE, MANY = 500, 1_000_000  # steps in a row of which so many would be needed to the end
-GROWS = 1.2  # times longer than the half before: the time of a half of such a row after which it may go on
 LEAPT = SMALL  # accuracy of steps that still lead across: finer ones are too short to pass where round-off counts
 BRANCH = 100.0  # a projection longer than so many tolerances has left the branch
 
@@ -121,7 +120,7 @@ class ExplicitStepper(Stepper):
         super().__init__(mechanics, state, h, t_end)
         self.method, self.accuracy = method, Accuracy(method.rtol, closely=True)
         self._rates = (method.alpha, method.beta) if isinstance(method, Baumgarte) else None
-        self._tiny, self._mark, self._half, self._stalls = 0, state.t, 0.0, False
+        self._crawl = Crawl(since=state.t)
         self._coarse = max(COARSE / method.rtol, 1.0)
         self._rest = REST * self._coarse**0.25  # the finer, the farther from where round-off counts
         self._guess, self._last_pivot, self._stride, self._nearest = state.mu, 1.0, 0.0, 1.0
@@ -130,7 +129,7 @@ class ExplicitStepper(Stepper):
         """Advance by one step that does not pass `t_end`: None, or why it cannot."""
         if self.method.step is not None:
             return self._fixed(limited(self.method.step, t_end - self.state.t))
-        if self._stalls:
+        if self._crawl.stalls:
             at = where(self.mechanics, self.state)
             self.note = (
                 f"{PATIENCE} steps in a row of less than 1/{MANY} of the time left, at {at}: does a force jump there, "
@@ -150,7 +149,7 @@ class ExplicitStepper(Stepper):
                     return None
             if found is not None:
                 self.state = found
-                self._count(found.t, tiny=h * MANY < t_end - found.t)
+                self._crawl = self._crawl.after(found.t, h, t_end)
                 grown = next_step(h, error, self.order, rejected=tries > 0)
                 grown = max(grown, self.h) if h < self.h and not tries else grown
                 self.h = min(grown, self.method.max_step, SAFETY * longest)
@@ -165,16 +164,6 @@ class ExplicitStepper(Stepper):
             self.note += f"; a singular configuration is close: steps across it are found with rtol={LEAPT:.0e} or more"
         return status
 
-    def _count(self, t: float, *, tiny: bool) -> None:
-        """Count tiny steps in a row; those that become longer, as where slip begins, lead out of it."""
-        self._tiny = self._tiny + 1 if tiny else 0
-        if not tiny:
-            self._mark, self._half = t, 0.0
-        elif self._tiny % (PATIENCE // 2) == 0:
-            passed = t - self._mark
-            self._stalls = self._half > 0.0 and passed < GROWS * self._half
-            self._mark, self._half = t, passed
-
     @property
     def can_stride(self) -> bool:
         """Whether many steps can be taken in one call: nothing is iterated on and no constraint depends on others."""
@@ -183,7 +172,7 @@ class ExplicitStepper(Stepper):
         return (
             plain
             and self.method == Projected(self.method.rtol, None, self.method.max_step)
-            and (len(mechanics.rows) == equations.rows and self._tiny == 0)
+            and (len(mechanics.rows) == equations.rows and self._crawl.count == 0)
         )
 
     def stretch(self, t_end: float, most: int) -> list[MotionState]:

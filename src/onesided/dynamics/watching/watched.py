@@ -227,7 +227,8 @@ class Forces:
         """How far contacts without force are from pressing, (idle, times)."""
         rows, chosen, contact = self.rows, self._phase.chosen, contact_places(self._phase, self.rows)
         gaps = rows.gaps[list(self.mode.idle)]
-        each = [-wanted(found, G[chosen], G[gaps], contact) for found, G in zip(mu, terms.G, strict=True)]
+        gradients = terms.G * self.mechanics.units
+        each = [-wanted(found, G[chosen], G[gaps], contact) for found, G in zip(mu, gradients, strict=True)]
         return np.array(each).reshape(len(mu), len(gaps)).T
 
     def _determinacy(self, terms: Terms) -> Array:
