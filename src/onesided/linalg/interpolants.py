@@ -26,3 +26,4 @@ HERMITE = np.array([
 BUMP = np.array([0.0, 0.0, 0.0, 1.0, -3.0, 3.0, -1.0])
 BEND = -0.375  # second derivative of the bump in the middle
 TOP = 1.0 / 64.0  # its value there
+STEEPEST = 0.12 / 5.0**0.5  # the largest slope of the bump, where x (1 − x) = 1/5

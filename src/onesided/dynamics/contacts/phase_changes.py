@@ -100,7 +100,10 @@ class PhaseChanges:
         if before.is_at(Occurrence.contact) and before.repeated:
             i = world.names.index(before.name)  # its hop takes less than the smallest part of time
             below = before.repeated > 1 and terms.c[world.rows.gaps[i]] < 0.0  # too low to get above zero
-            slow[i] = max(slow[i], min(abs(speeds[i]), (FAINT if below else HOP) * world.touch.speed[i]))
+            W = np.abs(terms.G[world.rows.gaps])
+            beside = W @ W[i] > 0.0  # contacts of the same bodies, which come to rest with it
+            most = np.where(np.arange(len(W)) == i, FAINT if below else HOP, HOP) * world.touch.speed
+            slow = np.where(beside, np.maximum(slow, np.minimum(np.abs(speeds), most)), slow)
         resting = touching[np.abs(speeds[touching]) <= slow[touching]]
         opening = before.name if before.is_at(Occurrence.opens) else ""
         if world.rows.finite(resting):

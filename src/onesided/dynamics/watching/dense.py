@@ -5,22 +5,34 @@ In local coordinates δ of the beginning, with x from 0 to 1 over the step,
     δ(x) = (quintic Hermite interpolant of both ends) + κ (x (1 − x))³,
 
 κ such that the acceleration in the middle is the one that the model gives there. The quintic alone is off by
-κ (x (1 − x))³ to leading order: that is the estimate of the error.
+κ (x (1 − x))³ to leading order: that is the estimate of the error, and its slope that of the velocities.
 """
 
 import numpy as np
 
+from onesided.base.tolerances import EPS
 from onesided.base.types import Array
 from onesided.dynamics.mechanics import Mechanics, MotionState
-from onesided.linalg.interpolants import BEND, BUMP, HERMITE, TOP
+from onesided.linalg.interpolants import BEND, BUMP, HERMITE, STEEPEST, TOP
 from onesided.results.motion import local_ends, local_velocity
 
+ROUNDED = 8.0  # spacings of coordinates within which two of them are one
 NEAR = 2.0**-10  # of a step: over which the change of the velocity is taken, on a group
 
 
 def hermite(x: Array) -> Array:
     """Weights of δ, h δ̇, h² δ̈ at the beginning and at the end of a step, at places x: (N, 6)."""
     return np.asarray(np.vander(x, 6, increasing=True) @ HERMITE.T)
+
+
+def _told_by_rates(q: Array, delta: Array, rate: Array, curve: Array) -> Array:
+    """δ at the end of a step; as h δ̇ and h² δ̈ at both ends say where it differs from that by round-off of q only.
+
+    That of a short step, far from the origin, would be a large velocity.
+    """
+    told = 0.5 * (rate[0] + rate[1]) + (curve[0] - curve[1]) / 12.0
+    noise = ROUNDED * EPS * np.max(np.abs(q), axis=0)
+    return np.where(np.abs(delta - told) <= noise, told, delta)
 
 
 class DenseOutput:
@@ -32,6 +44,7 @@ class DenseOutput:
         q, v, a = (np.array([getattr(before, k), getattr(after, k)]) for k in ("q", "v", "a"))
         delta = self.space.local(np.broadcast_to(q[0], q.shape), q)
         rate, curve = local_ends(self.space, delta, v, a)
+        delta[1] = _told_by_rates(q, delta[1], self.h * rate, self.h**2 * curve)
         data = np.stack([delta, self.h * rate, self.h**2 * curve], axis=1).reshape(6, -1)
         self._powers = np.vstack([HERMITE.T @ data, np.zeros((1, len(before.q)))])
         self._correct(mechanics)
@@ -46,6 +59,7 @@ class DenseOutput:
         kappa = self.h**2 * np.where(np.isfinite(defect), defect, 0.0) / BEND
         self._powers = self._powers + np.outer(BUMP, kappa)
         self.error = np.abs(kappa) * TOP
+        self.error_of_rate = np.abs(kappa) * STEEPEST / self.h
 
     def _acceleration(self) -> Array:
         """Of the interpolant, in the middle."""

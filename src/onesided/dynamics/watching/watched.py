@@ -173,9 +173,17 @@ class Forces:
         return np.asarray(self._values(one, state.mu[None])[0])
 
     def doubt(self, dense: DenseOutput, state: MotionState) -> tuple[Array, Array]:
-        """Forces and slips that count as none."""
+        """Forces and slips that count as none; slips may be off by the velocities within the step."""
         found = self._slacks(state.mu, self.real(state))
-        return found, 0.0 * found
+        errors = np.zeros_like(found)
+        if self.mode.sliding:
+            whole = self._phase.whole
+            G = whole.terms(state.t, state.q, np.zeros_like(state.q), state.v, np.zeros(whole.m)).G
+            sliding = zip(self.mode.sliding, self._references, strict=True)
+            each = [np.abs(d @ G[list(self.rows.slips[b])]) @ dense.error_of_rate for (b, _), d in sliding]
+            first = len(self.mode.closed) + len(self.mode.sticking)
+            errors[first : first + len(each)] = each
+        return found, errors
 
     def _multipliers(self, terms: Terms, before: MotionState, places: tuple[Array, Array, Array]) -> Array:
         mechanics = self.mechanics
