@@ -129,7 +129,9 @@ class Leap:
         laws = [of.system.contacts[name].compliance if name in of.system.contacts else None for name in names]
         self._laws = [(i, law) for i, law in enumerate(laws) if law is not None]
         self._soft = np.array([law is not None for law in laws], dtype=bool)
-        self._rubs = np.array([(self.cones.real & (self.cones.owner == i)[:, None]).any() for i in range(len(names))])
+        rubs = [(self.cones.real & (self.cones.owner == i)[:, None]).any() for i in range(len(names))]
+        self._rubs = np.array(rubs, dtype=bool)
+        self._at_once = self._rubs & (of.joints + of.rolling == 0)
         self._always = np.r_[0 : of.joints, of.m : of.m + of.rolling]
         self._joints_hold = float(len(self._always) > 0)
         self.steps, self.asked = compiled(self._steps, static_argnums=5), 0
@@ -314,7 +316,7 @@ class Leap:
         near = at.gaps <= rules.reach * rules.h * jnp.max(jnp.abs(free), initial=0.0) + rules.closed
         b = jnp.where(near, at.b, 0.0)
         slow = jnp.where(e < 1.0, rules.rest, STILL) * jnp.abs(free - own)
-        hits = near & (at.gaps + 0.5 * rules.h * free < 0.0) & (own < -slow) & (e > 0.0)
+        hits = near & (at.gaps + 0.5 * rules.h * free < 0.0) & (own < -slow) & ((e > 0.0) | self._at_once)
         wanted, held = (u + change).at[:true, 0].add(b), self._soft & self._rubs & (known > 0.0)
         stiff = jnp.stack([at.D[i, 0, i * newton.w] for i in range(true)])
         wanted = wanted.at[:true, 0].set(jnp.where(self._soft, -stiff * known, wanted[:true, 0]))

@@ -8,7 +8,8 @@ implicit step). Contacts in reach may just close within the step, or move along 
 with g the gap at the end without the contact's own velocity and τ the change of that velocity by curvature; P_T is in
 the cone of friction. Contacts with restitution that hit do so in the middle of the step, after half of the other
 forces, u₂ + e u₁ ≥ 0 ⊥ P_N ≥ 0, with all that touch; those that they set in motion follow until none hits: elastic
-impacts keep the energy.
+impacts keep the energy. So do contacts with friction and no restitution, but of systems with joints: friction of a blow
+in two parts, one that closes the gap and one that stops, is another than that of the whole.
 """
 
 from collections.abc import Iterator
@@ -34,6 +35,7 @@ REACH = 2.0  # contacts within so many times the way of the fastest one in a ste
 REST = 2.0  # approach below so many times the change of velocity in a step is rest
 MOST_SHARED = 240  # rows of contacts that share their forces by the rule, where coordinates are few; else `LARGE`
 SEARCH = (100, 10, 0, True, True)  # for the contacts that press: as `ActiveSet` of its own accord, without relaxation
+SHARED = 30.0  # times the accuracy: residual of shared forces, which asks all contacts to close gaps that are round-off
 ROUNDS = 100  # of impacts in a step, for each contact in reach
 
 
@@ -111,6 +113,7 @@ class Impulses:
         self._own = [(int(gap), *some) for gap, some in zip(self.rows.gaps, slips, strict=True)]
         self._directions = np.array([len(some) for some in slips], dtype=np.intp)
         self._firm = bool(np.any(self.rows.static > self.rows.friction))
+        self._at_once = (self.rows.restitution > 0.0) | ((self._directions > 0) & (len(self._always) == 0))
         self.plain = not np.any(self._directions) and not len(self._always) and len(self.rows.gaps) > 0
         self.plain = self.plain and not len(self.rows.soft)
 
@@ -223,11 +226,11 @@ class Impulses:
         return struck + self.cone(D, u, reach.near, start, scale), first
 
     def _hits(self, reach: Reach, u: Array) -> Mask:
-        """Contacts with restitution that approach with velocities u and would pass within the step."""
+        """Contacts with restitution, or friction, that approach with velocities u and would pass within the step."""
         change, e = reach.change[reach.normal], self.rows.restitution[reach.near]
         passes = reach.gaps + self.end * (u + change) < 0.0
         slow = np.where(e < 1.0, REST, HALF_DIGITS)  # what loses nothing never comes to rest
-        return np.asarray(passes & (u < -slow * np.abs(change)) & (e > 0.0))
+        return np.asarray(passes & (u < -slow * np.abs(change)) & self._at_once[reach.near])
 
     def _strike(self, D: Any, reach: Reach, last: Array, first: Mask) -> Array:
         """Impulses of impacts, one set of contacts after the other until none hits."""
@@ -295,7 +298,7 @@ class Impulses:
         """The impulses of contacts that depend on each other as of equally compliant ones, and their residual."""
         if len(problem.mu) < 2:
             return P, off
-        most, good = MOST_SHARED if self.world.equations.n <= LARGE else LARGE, max(off, self.accuracy)
+        most, good = MOST_SHARED if self.world.equations.n <= LARGE else LARGE, max(off, SHARED * self.accuracy)
         apart = [np.arange(len(P))] if len(P) <= most else _coupled(problem)
         found = P.copy()
         for rows in apart:

@@ -208,7 +208,8 @@ class March:
         if not self.status.ok and self.status is not Status.max_iterations:
             return terms
         if away or self._jolted or kinked:
-            self._shifts.append(Shift(i, log.q[i].copy(), log.v[i].copy(), kinked and not self._jolted))
+            if not self._blow(i):
+                self._shifts.append(Shift(i, log.q[i].copy(), log.v[i].copy(), kinked and not self._jolted))
             if away:
                 self.impulses.forget()  # joints that were thought to depend on others may have come apart
                 log.q[i], _ = world.project(float(log.t[i]), log.q[i].copy(), log.v[i])
@@ -294,7 +295,10 @@ class March:
         if not (np.isfinite(found.v).all() and np.isfinite(found.q).all()):
             self.status, self.note = Status.not_finite, f"at t = {log.t[i + 1]:.6g}"
             return False
-        log.q[i + 1] = found.q if self._flat else space.wrap(found.q)
+        q = found.q if found.stopped is None else found.stopped
+        log.q[i + 1] = q if self._flat else space.wrap(q)
+        if found.stopped is not None:
+            self._shifts.append(Shift(i + 1, found.q, found.v.copy()))
         log.v[i + 1] = found.v
         log.a[i + 1] = (found.v - log.v[i]) / h
         log.mu[i + 1] = found.rows / h

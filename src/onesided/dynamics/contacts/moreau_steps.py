@@ -7,12 +7,14 @@ import numpy as np
 from onesided.base.tolerances import EPS, MOST_DIGITS, QUARTER_DIGITS
 from onesided.base.types import Array, Mask
 from onesided.dynamics.contacts.contact_run import World
+from onesided.dynamics.contacts.impact import taken_up
 from onesided.dynamics.contacts.impulses import Aim, Impulse, Impulses, Pushed
 from onesided.dynamics.contacts.moreau_check import Scheme
 from onesided.evaluation.motion_terms import Terms
 from onesided.system.contact_equations import ContactEquations
 
 NEWTON = 20
+CLOSINGS = 8  # rounds for gaps that are to be closed at the end of a step
 PROBES, SPREAD = 3, 0.1  # configurations at which the mass is compared, and their distance, relative to the sizes
 
 
@@ -27,7 +29,10 @@ class Begin(NamedTuple):
 
 
 class Stepped(NamedTuple):
-    """A step's end: configuration, velocity, impulses; approach of the gaps before; how far it was from settling."""
+    """A step's end: configuration, velocity, impulses; approach of the gaps before; how far it was from settling.
+
+    `stopped` is the configuration with contacts closed that were hit and stay, where others than `q`.
+    """
 
     q: Array
     v: Array
@@ -35,6 +40,7 @@ class Stepped(NamedTuple):
     u: Array
     hits: Mask
     off: float
+    stopped: Array | None = None
 
 
 class MoreauSteps:
@@ -69,7 +75,31 @@ class MoreauSteps:
             return self._with_joints(begin)
         found, off = self._implicit(begin, terms) if self.scheme.implicit else self._explicit(begin, terms)
         q = self.equations.space.retract(terms.q, self.scheme.theta * self.scheme.h * found.v)
-        return Stepped(q, found.v, found.rows, terms.c_dot[self.world.rows.gaps], found.hits, off)
+        stopped = self._stopped(begin.t + self.scheme.h, terms, found) if np.any(found.hits) else None
+        return Stepped(q, found.v, found.rows, terms.c_dot[self.world.rows.gaps], found.hits, off, stopped)
+
+    def _stopped(self, t: float, terms: Terms, found: Impulse) -> Array | None:
+        """The end with gaps closed of contacts without restitution that were hit: they stop there, not before.
+
+        All others that press keep their gaps.
+        """
+        rows, end = self.world.rows, self.impulses.end
+        W, presses = terms.G[rows.gaps], found.rows[rows.gaps] > 0.0
+        rate = W @ found.v
+        stay = presses & (rows.restitution == 0.0) & (rate <= self.world.at_rest_below)
+        q = self.equations.space.retract(terms.q, end * found.v)
+        first = self.equations.gaps(t, q)
+        if not np.any(found.hits & stay & (first > self.world.round_off)):
+            return None
+        v, gaps = found.v, first
+        for _ in range(CLOSINGS):
+            off = np.where(stay, gaps, gaps - first)[presses]
+            if np.max(np.abs(off)) <= self.world.round_off:
+                break
+            v = v + taken_up(terms.M, W[presses], off / end)[0]
+            q = self.equations.space.retract(terms.q, end * v)
+            gaps = self.equations.gaps(t, q)
+        return np.asarray(q)
 
     @property
     def fine(self) -> float:
