@@ -2,6 +2,7 @@
 
 import sys
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 
 import jax.numpy as jnp
@@ -12,15 +13,28 @@ from onesided import System
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "examples"))
 
-import ex10_four_bars
-import ex11_heavy_top
-from ex10_four_bars import four_bars_start  # noqa: F401
-from ex11_heavy_top import ARM, INERTIA, MASS, SPEED, SPIN, START  # noqa: F401
-
-four_bars, heavy_top = cache(ex10_four_bars.four_bars), cache(ex11_heavy_top.heavy_top)
-
 G = 9.81
+EXAMPLES = {"bars": "ex10_four_bars", "top": "ex11_heavy_top"}
 TOP_END = np.array([0.173343964, 0.640088592, -0.748490791])
+
+
+def example(name):
+    """A module of the examples, which runs its motion when it is first needed."""
+    return import_module(EXAMPLES[name])
+
+
+@cache
+def four_bars(N):
+    return example("bars").four_bars(N)
+
+
+def four_bars_start(N, side, speed):
+    return example("bars").four_bars_start(N, side, speed)
+
+
+@cache
+def heavy_top(space=None):
+    return example("top").heavy_top(space)
 
 
 def pendulum(**changes):
@@ -84,7 +98,7 @@ def platform_start(alpha=-np.pi / 3, rate=1.2, l=1.5):  # noqa: E741
 
 def heavy_top_start(system):
     assert system.space is not None
-    return START, SPEED  # the same in both axes: the top starts unrotated
+    return example("top").START, example("top").SPEED  # the same in both axes: the top starts unrotated
 
 
 @cache
@@ -93,7 +107,9 @@ def quaternion_top():
 
     Body angular velocity Ω = 2 E(e) ė with E (3, 4); only the tip-based inertia enters.
     """
-    J = INERTIA + MASS * (ARM @ ARM * np.eye(3) - np.outer(ARM, ARM))
+    top = example("top")
+    arm, mass = top.ARM, top.MASS
+    J = top.INERTIA + mass * (arm @ arm * np.eye(3) - np.outer(arm, arm))
 
     def E(e):
         w, x, y, z = e
@@ -102,7 +118,7 @@ def quaternion_top():
     def height(e):
         w, x, y, z = e
         # third row of the rotation matrix, times the body vector of the centre of mass
-        return jnp.array([2 * (x * z - w * y), 2 * (y * z + w * x), w * w - x * x - y * y + z * z]) @ ARM
+        return jnp.array([2 * (x * z - w * y), 2 * (y * z + w * x), w * w - x * x - y * y + z * z]) @ arm
 
     def kinetic(e, v, th):
         omega = 2.0 * E(e) @ v
@@ -111,7 +127,7 @@ def quaternion_top():
 
     return System(
         coordinates=("e0", "e1", "e2", "e3"),
-        energy=lambda e, p, th: MASS * G * height(e) / (e @ e),
+        energy=lambda e, p, th: mass * G * height(e) / (e @ e),
         bilateral={"unit": lambda e, p, th: e @ e - 1.0},
         kinetic=kinetic,
     )
@@ -120,4 +136,4 @@ def quaternion_top():
 def quaternion_position(e):
     w, x, y, z = e
     column = np.array([2 * (x * y - w * z), w * w - x * x + y * y - z * z, 2 * (y * z + w * x)])
-    return column * ARM[1]
+    return column * example("top").ARM[1]

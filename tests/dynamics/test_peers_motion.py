@@ -3,9 +3,8 @@
 import numpy as np
 import pytest
 from motion_models import (
-    ARM,
-    SPIN,
     TOP_END,
+    example,
     four_bars,
     four_bars_start,
     heavy_top,
@@ -89,10 +88,14 @@ def test_heavy_top_in_two_spaces_and_by_quaternions():
     for system in (heavy_top(), heavy_top(SE3())):
         motion = simulate(system, *heavy_top_start(system), (0.0, 1.0), method=fine)
         assert motion.q[-1, :3] == pytest.approx(TOP_END, abs=1e-6)
-        assert motion.q[-1, :3] == pytest.approx(rotate(motion.q[-1, 3:], ARM), abs=1e-11)
+        assert motion.q[-1, :3] == pytest.approx(rotate(motion.q[-1, 3:], example("top").ARM), abs=1e-11)
         assert np.max(np.linalg.norm(motion.q[:, 3:], axis=1)) <= np.pi + 1e-12
     quaternion = simulate(
-        quaternion_top(), [1.0, 0.0, 0.0, 0.0], [0.0, *(SPIN / 2)], (0.0, 1.0), method=Projected(rtol=1e-10)
+        quaternion_top(),
+        [1.0, 0.0, 0.0, 0.0],
+        [0.0, *(example("top").SPIN / 2)],
+        (0.0, 1.0),
+        method=Projected(rtol=1e-10),
     )
     assert quaternion_position(quaternion.q[-1]) == pytest.approx(TOP_END, abs=1e-6)
 
@@ -113,11 +116,12 @@ def test_heavy_top_by_generalized_alpha():
 @pytest.mark.slow
 def test_order_of_radau_on_rotations():
     """Order 5 of positions, velocities and multipliers on ℝ³ × SO(3)."""
-    system, slow = heavy_top(), np.r_[np.cross(SPIN / 10, ARM), SPIN / 10]
-    exact = simulate(system, np.r_[ARM, 0, 0, 0], slow, (0.0, 0.2), method=Projected(rtol=1e-13))
+    arm, spin = example("top").ARM, example("top").SPIN
+    system, slow = heavy_top(), np.r_[np.cross(spin / 10, arm), spin / 10]
+    exact = simulate(system, np.r_[arm, 0, 0, 0], slow, (0.0, 0.2), method=Projected(rtol=1e-13))
     errors, steps = [], (0.02, 0.01, 0.005)
     for h in steps:
-        motion = simulate(system, np.r_[ARM, 0, 0, 0], slow, (0.0, 0.2), method=Radau(step=h))
+        motion = simulate(system, np.r_[arm, 0, 0, 0], slow, (0.0, 0.2), method=Radau(step=h))
         errors.append([np.max(np.abs(getattr(motion, k)[-1] - getattr(exact, k)[-1])) for k in ("q", "v", "mu")])
     assert np.polyfit(np.log(steps), np.log(errors), 1)[0] == pytest.approx([5, 5, 5], abs=0.3)
 

@@ -14,7 +14,7 @@ numbers.
 """
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import cache, cached_property
 from typing import Any, NamedTuple
 
@@ -26,6 +26,7 @@ from jax.flatten_util import ravel_pytree
 
 from onesided.base.collecting import collection_held_back
 from onesided.base.log import LOG
+from onesided.evaluation.flat import LIBRARY, equations
 from onesided.evaluation.jax_process import Process, refuse_fork
 from onesided.evaluation.native_tier import NativeTier
 from onesided.evaluation.plain import Plain, plain_length
@@ -53,11 +54,6 @@ MOVES = {
     "add_any", "broadcast_in_dim", "concatenate", "copy", "dynamic_slice", "dynamic_update_slice", "gather", "iota",
     "pad", "reshape", "rev", "scatter", "scatter-add", "select_n", "slice", "split", "squeeze", "stack", "transpose",
     "while", "cond", "jit", "pjit", "closed_call", "custom_jvp_call", "custom_vjp_call",
-}
-LIBRARY = {
-    "cholesky", "conv_general_dilated", "custom_call", "eig", "eigh", "ffi_call", "fft", "geqp3", "geqrf", "hessenberg",
-    "householder_product", "io_callback", "lu", "lu_pivots_to_permutation", "ormqr", "pure_callback", "qr",
-    "rng_bit_generator", "schur", "sort", "svd", "top_k", "triangular_solve", "tridiagonal", "tridiagonal_solve",
 }
 # fmt: on
 
@@ -322,7 +318,7 @@ def _as_array(value: Any) -> Any:
 
 def _is_small(jaxpr: Any) -> bool:
     """Whether a traced function is not long, calls no library and has no array that is worth several threads."""
-    for number, equation in enumerate(_equations(jaxpr)):
+    for number, equation in enumerate(equations(jaxpr)):
         name = equation.primitive.name
         most = SOME if name in MOVES else FEW
         large = any(math.prod(value.aval.shape) > most for value in equation.outvars)
@@ -333,23 +329,12 @@ def _is_small(jaxpr: Any) -> bool:
 
 def _has_large(jaxpr: Any) -> bool:
     """Whether arrays are computed that are worth optimised code from the first call on."""
-    computed = (equation for equation in _equations(jaxpr) if equation.primitive.name not in MOVES)
+    computed = (equation for equation in equations(jaxpr) if equation.primitive.name not in MOVES)
     return any(math.prod(value.aval.shape) > LARGE for equation in computed for value in equation.outvars)
 
 
 def _has_loops(jaxpr: Any) -> bool:
-    return any(equation.primitive.name in LOOPS for equation in _equations(jaxpr))
-
-
-def _equations(jaxpr: Any) -> Iterator[Any]:
-    """The operations of a traced function, those of functions in it included."""
-    for equation in jaxpr.eqns:
-        yield equation
-        for value in equation.params.values():
-            for part in value if type(value) is tuple else (value,):
-                inner = getattr(part, "jaxpr", part)
-                if hasattr(inner, "eqns"):
-                    yield from _equations(inner)
+    return any(equation.primitive.name in LOOPS for equation in equations(jaxpr))
 
 
 @cache

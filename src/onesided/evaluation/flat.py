@@ -4,12 +4,20 @@ Differentiating a function by JAX takes time for every operation, for every call
 thrown away later. `retraced` finds the operations of a function once and hands only these to all its derivatives.
 """
 
-from collections.abc import Callable, Set
+from collections.abc import Callable, Iterator, Set
+from functools import partial
 from typing import Any, NamedTuple
 
 import jax
 
 CALLS = frozenset({"jit", "pjit"})  # operations that are nothing but calls
+# fmt: off
+LIBRARY = {  # what the compiler leaves to a library
+    "cholesky", "conv_general_dilated", "custom_call", "eig", "eigh", "ffi_call", "fft", "geqp3", "geqrf", "hessenberg",
+    "householder_product", "io_callback", "lu", "lu_pivots_to_permutation", "ormqr", "pure_callback", "qr",
+    "rng_bit_generator", "schur", "sort", "svd", "top_k", "triangular_solve", "tridiagonal", "tridiagonal_solve",
+}
+# fmt: on
 
 
 class FlatOperation(NamedTuple):
@@ -40,8 +48,8 @@ class Flat(NamedTuple):
 class _Flattening:
     """Numbers for the values of a traced function."""
 
-    def __init__(self, calls: Set[str]) -> None:
-        self.calls, self.count = calls, 0
+    def __init__(self, calls: Set[str], whole: Set[str]) -> None:
+        self.calls, self.whole, self.count = calls, whole, 0
         self.constants: list[tuple[int, Any]] = []
         self.lines: list[FlatOperation] = []
 
@@ -63,7 +71,7 @@ class _Flattening:
         for equation in jaxpr.eqns:
             inputs = tuple(self.number(known, variable) for variable in equation.invars)
             inner = called(equation, self.calls)
-            if inner is None:
+            if inner is None or (self.whole and self._holds(getattr(inner, "jaxpr", inner))):
                 outputs = tuple(self.new(known, variable) for variable in equation.outvars)
                 self.lines.append(FlatOperation(equation, inputs, outputs))
                 continue
@@ -74,6 +82,10 @@ class _Flattening:
             for outside, inside in zip(equation.outvars, body.outvars, strict=True):
                 known[outside] = self.number(own, inside)
 
+    def _holds(self, jaxpr: Any) -> bool:
+        """Whether one of the operations that keep a function whole is in it."""
+        return any(one.primitive.name in self.whole for one in equations(jaxpr))
+
 
 def called(equation: Any, calls: Set[str]) -> Any:
     """The function that an operation merely calls; None for others."""
@@ -82,9 +94,20 @@ def called(equation: Any, calls: Set[str]) -> Any:
     return equation.params.get("jaxpr", equation.params.get("call_jaxpr"))
 
 
-def flattened(closed: Any, calls: Set[str] = CALLS) -> Flat:
-    """The operations of a traced function that its results need."""
-    made, known = _Flattening(calls), dict[Any, int]()
+def equations(jaxpr: Any) -> Iterator[Any]:
+    """The operations of a traced function, those of functions in it included."""
+    for equation in jaxpr.eqns:
+        yield equation
+        for value in equation.params.values():
+            for part in value if type(value) is tuple else (value,):
+                inner = getattr(part, "jaxpr", part)
+                if hasattr(inner, "eqns"):
+                    yield from equations(inner)
+
+
+def flattened(closed: Any, calls: Set[str] = CALLS, whole: Set[str] = frozenset()) -> Flat:
+    """The operations of a traced function that its results need; functions with an operation of `whole` stay calls."""
+    made, known = _Flattening(calls, whole), dict[Any, int]()
     inputs = tuple(made.new(known, variable) for variable in closed.jaxpr.invars)
     for variable, value in zip(closed.jaxpr.constvars, closed.consts, strict=True):
         known[variable] = made.constant(value)
@@ -100,19 +123,45 @@ def flattened(closed: Any, calls: Set[str] = CALLS) -> Flat:
 
 
 def retraced(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The same function of arrays, traced once for arguments of the same shapes: later calls repeat its operations."""
-    known: dict[Any, tuple[Flat, Any]] = {}
+    """The same function of arrays, traced once for arguments of the same shapes: later calls repeat its operations.
 
-    def repeat(*arguments: Any) -> Any:
-        leaves, tree = jax.tree.flatten(arguments)
+    Where it uses values of another trace that are none of its arguments, it is called as it is. Calls of a library stay
+    in functions of their own: JAX's compiler takes small loops around them for free of such calls otherwise.
+    """
+    known: dict[Any, tuple[Flat, Any] | None] = {}
+
+    def repeat(*arguments: Any, **named: Any) -> Any:
+        leaves, tree = jax.tree.flatten((arguments, named))
         key = tree, tuple(jax.typeof(leaf) for leaf in leaves)
         if key not in known:
-            traced, shape = jax.make_jaxpr(function, return_shape=True)(*arguments)
-            known[key] = flattened(traced), jax.tree.structure(shape)
-        flat, result = known[key]
+            traced, shape = jax.make_jaxpr(function, return_shape=True)(*arguments, **named)
+            borrowed = any(isinstance(one, jax.core.Tracer) for one in traced.consts)
+            known[key] = None if borrowed else (flattened(traced, whole=LIBRARY), jax.tree.structure(shape))
+        found = known[key]
+        if found is None:
+            return function(*arguments, **named)
+        flat, result = found
         return jax.tree.unflatten(result, _repeated(flat, leaves))
 
     return repeat
+
+
+class Retraced:
+    """A method of arrays that is traced once for every object, as `retraced`."""
+
+    def __init__(self, method: Callable[..., Any]) -> None:
+        self._method, self.__doc__ = method, method.__doc__
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._key = f"_{owner.__name__}_{name}_retraced"
+
+    def __get__(self, instance: Any, owner: type | None = None) -> Any:
+        if instance is None:
+            return self
+        own = vars(instance)
+        if self._key not in own:
+            own[self._key] = retraced(partial(self._method, instance))
+        return own[self._key]
 
 
 def _repeated(flat: Flat, leaves: list[Any]) -> list[Any]:

@@ -20,6 +20,7 @@ import numpy as np
 from onesided.base.types import Array
 from onesided.evaluation.compiling import FEW as SMALL
 from onesided.evaluation.compiling import HOT_PIECE, compiled
+from onesided.evaluation.flat import Retraced
 from onesided.evaluation.flight_steps import FlightFunctions
 from onesided.evaluation.looping import LargeFunction, TinyFunction, at_once, looped
 from onesided.evaluation.motion_terms import Constraints, Control
@@ -109,6 +110,7 @@ class MotionFunctions:
         """What the compiled functions take for the parameters."""
         return jnp.asarray(np.array([*system.parameters.values()], dtype=np.float64))
 
+    @Retraced
     def potential(self, q: Any, p: Any, vector: Any) -> Any:
         """Potential energy U(q, p), a scalar."""
         return self._U(q, p, vector)
@@ -126,6 +128,7 @@ class MotionFunctions:
 
         return (value(t), *jax.jvp(slope, (t,), (jnp.ones(()),)))
 
+    @Retraced
     def kinetic(self, q: Any, v: Any, vector: Any) -> Any:
         """Kinetic energy T(q, v), a scalar."""
         th = self.parameters(vector)
@@ -134,12 +137,14 @@ class MotionFunctions:
         assert self.system.mass is not None  # noqa: S101 - checked before
         return 0.5 * v @ self.system.mass(q, th) @ v
 
+    @Retraced
     def momentum(self, q: Any, v: Any, vector: Any) -> Any:
         """Momentum π = T_v, (n,)."""
         if self.system.kinetic is None and self.system.mass is not None:
             return self.system.mass(q, self.parameters(vector)) @ v
         return jax.grad(self.kinetic, argnums=1)(q, v, vector)
 
+    @Retraced
     def force(self, t: Any, q: Any, v: Any, mu: Any, p: Any, vector: Any, *, p_dot: Any = 0.0) -> Any:
         """Forces beside energy and constraints: `force`, and `friction`, which knows the multipliers.
 
@@ -173,10 +178,12 @@ class MotionFunctions:
             return jnp.zeros((self.n, 0))
         return self.system.actuation(q, self.parameters(vector))
 
+    @Retraced
     def holonomic(self, q: Any, p: Any, vector: Any) -> Any:
         """Holonomic constraints c(q, p), (m,)."""
         return _stacked([f(q, p, vector) for f in self._c])
 
+    @Retraced
     def gaps(self, q: Any, p: Any, vector: Any) -> Any:
         """Gaps of the unilateral constraints."""
         return _stacked([f(q, p, vector) for f in self._gaps])
@@ -194,6 +201,7 @@ class MotionFunctions:
 
         return jax.vmap(lambda d: jax.jvp(moved, (zero,), (d,))[1], out_axes=1)(directions.T)
 
+    @Retraced
     def nonholonomic(self, q: Any, v: Any, vector: Any) -> Any:
         """Non-holonomic constraints f(q, v), (k,)."""
         th = self.parameters(vector)
@@ -201,6 +209,7 @@ class MotionFunctions:
 
     # equations
 
+    @Retraced
     def generalised_force(self, t: Any, q: Any, v: Any, mu: Any, p: Any, vector: Any, *, p_dot: Any = 0.0) -> Any:
         """The right-hand side h of M a = h + Gᵀμ."""
         space, zero = self.space, jnp.zeros(self.n)
@@ -216,6 +225,7 @@ class MotionFunctions:
         potential = jax.grad(conservative)(zero)
         return potential - change + space.coadjoint(v, momentum) + self.force(t, q, v, mu, p, vector, p_dot=p_dot)
 
+    @Retraced
     def constraint_rates(self, q: Any, v: Any, rates: tuple[Any, Any, Any], vector: Any) -> tuple[Any, Any, Any]:
         """c, the velocity level and γ: derivatives along q∘exp(s v), p(t + s)."""
         p, p_dot, p_ddot = rates

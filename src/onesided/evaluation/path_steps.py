@@ -34,7 +34,7 @@ from onesided.evaluation.step_data import (
 from onesided.evaluation.step_planes import chosen_tree, plane_ahead, plane_in_the_middle
 
 CHUNK = 128  # most points of one call
-HOT = 16  # calls after which the loop is compiled thoroughly: it takes several times as long where it is not
+HOT, HOT_ENTRIES = 16, 30_000  # calls after which a loop is compiled thoroughly, at least; those of matrices so large
 VECTORS = 7  # of `Here`
 SMALL_SIZE = 16  # unknowns up to which elimination by loops beats calling the library
 LAST = 9  # numbers of a point besides unknowns, tangent and blocks
@@ -63,7 +63,8 @@ class Stepping:
         self, n: int, m: int, evaluate: Callable[[Any, Any], Blocks], residual: Callable[[Any, Any], Any]
     ) -> None:
         self.n, self.m, self.size, self._evaluate, self._residual = n, m, n + 1 + m, evaluate, residual
-        self._march = compiled(self._steps, hot=HOT)
+        # a loop that is not optimised takes several times as long, but that of a small system still next to nothing
+        self._march = compiled(self._steps, hot=max(HOT, HOT_ENTRIES // self.size**2))
 
     def march(self, here: Here, knobs: StepKnobs, frame: CurveFrame, th: Any) -> PathStretch:
         """Steps from `here` on, past limit points, until `wanted` points are made, some fail, or something happens.

@@ -13,6 +13,7 @@ from onesided.base.arguments import stated
 from onesided.base.errors import ModelError
 from onesided.base.names import unknown_name
 from onesided.base.types import Array
+from onesided.evaluation.flat import retraced
 from onesided.evaluation.jax_process import prepare_jax
 
 Scalar = Callable[[Any, Any, Any], Any]
@@ -60,7 +61,7 @@ def differentiable(function: Scalar | Function, names: tuple[str, ...]) -> Scala
     f = function if isinstance(function, Function) else Function(function)
 
     def plain(rule: Scalar) -> Scalar:
-        return lambda q, p, vector: rule(q, p, Parameters(zip(names, vector, strict=True)))
+        return retraced(lambda q, p, vector: rule(q, p, Parameters(zip(names, vector, strict=True))))
 
     value = plain(f.value)
     if f.gradient is None:
@@ -95,8 +96,9 @@ def check_function(
     def call(q: Any, p: Any, vector: Any) -> Any:
         return value(q, p, Parameters(zip(names, vector, strict=True)))
 
+    out, doubt = _strictly(call, (q, scalar, vector))
     try:
-        out = jax.eval_shape(call, q, scalar, vector)
+        out = jax.eval_shape(call, q, scalar, vector) if out is None else out
     except ModelError:
         raise
     except (
@@ -116,7 +118,13 @@ def check_function(
         ) from e
     _check_indices(label, call, n, (scalar, vector))
     _check_result(label, out, shape)
-    _check_precision(label, call, (q, scalar, vector))
+    if "float32" in doubt:
+        raise ModelError(
+            f"{label} computes in single precision",
+            got="a float32 constant or cast inside the function",
+            expected="float64 throughout",
+            advice="make constants with NumPy, or after jax.config.update('jax_enable_x64', True)",
+        )
 
 
 def _check_indices(label: str, call: Callable[..., Any], n: int, rest: tuple[Any, Any]) -> None:
@@ -148,19 +156,13 @@ def _check_result(label: str, out: Any, shape: tuple[int, ...]) -> None:
         raise ModelError(f"{label} returned {out.dtype}", expected="float64", advice="remove casts to other types")
 
 
-def _check_precision(label: str, call: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
-    """Under strict promotion JAX names the types that meet: a float32 constant shows."""
+def _strictly(call: Callable[..., Any], arguments: tuple[Any, ...]) -> tuple[Any, str]:
+    """What it returns, or why not, under strict promotion: JAX names types that meet, so that a float32 shows."""
     try:
         with jax.numpy_dtype_promotion("strict"):
-            jax.eval_shape(call, *arguments)
-    except Exception as e:
-        if "float32" in str(e):
-            raise ModelError(
-                f"{label} computes in single precision",
-                got="a float32 constant or cast inside the function",
-                expected="float64 throughout",
-                advice="make constants with NumPy, or after jax.config.update('jax_enable_x64', True)",
-            ) from e
+            return jax.eval_shape(call, *arguments), ""
+    except Exception as e:  # noqa: BLE001 - whatever is wrong beside that is met again without it
+        return None, str(e)
 
 
 def compare_derivatives(

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 import jax.numpy as jnp
 import numpy as np
 
+from onesided.evaluation.flat import Retraced
 from onesided.evaluation.motion_functions import MotionFunctions
 from onesided.evaluation.rows import families
 from onesided.groups import SO3, Group, Product, Vector
@@ -28,14 +29,17 @@ class StructureMotion(MotionFunctions):
         data = self._assembly.constants(system.parameters)
         return jnp.asarray(data), jnp.asarray(np.array([*system.parameters.values()], dtype=np.float64))
 
+    @Retraced
     def potential(self, q: Any, p: Any, vector: Any) -> Any:
         """Potential energy U(q, p), a scalar."""
         return self._assembly.values(q, p, vector[0])[0]
 
+    @Retraced
     def holonomic(self, q: Any, p: Any, vector: Any) -> Any:
         """Holonomic constraints c(q, p), (m,)."""
         return self._assembly.values(q, p, vector[0])[1][: self.m]
 
+    @Retraced
     def gaps(self, q: Any, p: Any, vector: Any) -> Any:
         """Gaps of the unilateral constraints."""
         return self._assembly.values(q, p, vector[0])[1][self.m :]
@@ -44,6 +48,7 @@ class StructureMotion(MotionFunctions):
         """The parameters by name, from their vector."""
         return super().parameters(vector[1])
 
+    @Retraced
     def force(self, t: Any, q: Any, v: Any, mu: Any, p: Any, vector: Any, *, p_dot: Any = 0.0) -> Any:
         """Forces without a potential, (n,): of the user's function, and of dampers and followers."""
         if self.system.force is None:
@@ -68,10 +73,12 @@ class ContactsOfStructure(StructureMotion, Leaping):
         self.m, self.rolling = self.joints + self.gaps_count, len(system.nonholonomic)
         self.k = self.rolling + sum(block.size for block in self.blocks)
 
+    @Retraced
     def gaps(self, q: Any, p: Any, vector: Any) -> Any:
         """Gaps of the unilateral constraints."""
         return self.holonomic(q, p, vector)[self.joints :]
 
+    @Retraced
     def nonholonomic(self, q: Any, v: Any, vector: Any) -> Any:
         """Rates of rolling conditions, and slip velocities of contacts."""
         th, own = self.parameters(vector), self._own_rates(q, v, vector)

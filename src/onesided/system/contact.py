@@ -13,7 +13,7 @@ from onesided.base.arguments import checked, stated
 from onesided.base.errors import ModelError, UsageError
 from onesided.base.names import unknown_name
 from onesided.evaluation.contact_steps import Leap
-from onesided.evaluation.flat import flattened
+from onesided.evaluation.flat import Retraced, flattened
 from onesided.evaluation.jax_process import prepare_jax
 from onesided.evaluation.motion_functions import MotionFunctions
 from onesided.evaluation.motion_terms import Constraints
@@ -246,6 +246,7 @@ class ContactFunctions(Leaping):
         self.rolling = len(system.nonholonomic)
         self.k = self.rolling + sum(block.size for block in self.blocks)
 
+    @Retraced
     def force(self, t: Any, q: Any, v: Any, mu: Any, p: Any, vector: Any, *, p_dot: Any = 0.0) -> Any:
         """Friction of joints knows the multipliers of the joints only."""
         return super().force(t, q, v, mu[: self.joints], p, vector, p_dot=p_dot)
