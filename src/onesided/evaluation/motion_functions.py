@@ -26,7 +26,7 @@ from onesided.evaluation.looping import LargeFunction, TinyFunction, at_once, lo
 from onesided.evaluation.motion_terms import Constraints, Control
 from onesided.evaluation.rows import families
 from onesided.evaluation.smooth_steps import StrideFunctions
-from onesided.evaluation.user_functions import Parameters, differentiable
+from onesided.evaluation.user_functions import Parameters, control_rates, differentiable
 from onesided.groups import Vector
 
 if TYPE_CHECKING:
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
 
 SPARSE_FROM = 50  # coordinates and constraints together: below, dense matrices are faster
+FEW_COORDINATES = 8  # up to which a matrix is made where a product with it would do
 BLOCK, LARGE_BLOCK = 256, 32  # points that are rechecked together, for small and large systems
 LOOKS, FORCE_LOOKS = 68, 17  # points at which gaps, and all terms, are evaluated together
 
@@ -115,18 +116,7 @@ class MotionFunctions:
         """Potential energy U(q, p), a scalar."""
         return self._U(q, p, vector)
 
-    def control(self, control: Control | None, t: Any, p: Any) -> tuple[Any, Any, Any]:
-        """p(t) with two derivatives; a constant where no function is given."""
-        if control is None:
-            return p, jnp.zeros(()), jnp.zeros(())
-
-        def value(s: Any) -> Any:
-            return jnp.asarray(control(s), dtype=jnp.float64)
-
-        def slope(s: Any) -> Any:
-            return jax.jvp(value, (s,), (jnp.ones(()),))[1]
-
-        return (value(t), *jax.jvp(slope, (t,), (jnp.ones(()),)))
+    control = staticmethod(control_rates)
 
     @Retraced
     def kinetic(self, q: Any, v: Any, vector: Any) -> Any:
@@ -244,6 +234,7 @@ class MotionFunctions:
         f, f_dot = jax.jvp(rolling, (zero,), (one,))
         return path(zero), jnp.concatenate([c_dot, f]), jnp.concatenate([gamma, f_dot])
 
+    @Retraced
     def gradients(self, q: Any, v: Any, p: Any, vector: Any, seeds: Any) -> Any:
         """G times the seeds, (m + k, number of seeds)."""
         zero = jnp.zeros(self.n)
@@ -297,6 +288,7 @@ class MotionFunctions:
 
         return jnp.column_stack([force(zero, v), *jax.jacfwd(force, argnums=(0, 1))(zero, v)])
 
+    @Retraced
     def _power(self, t: Any, q: Any, v: Any, mu: Any, rates: tuple[Any, Any, Any], vector: Any) -> Any:
         """dE/dt beside that of the constraints: forces without potential, and p changing the energy."""
         U_p = jax.grad(lambda p: self.potential(q, p, vector))(rates[0])
@@ -350,8 +342,7 @@ class MotionFunctions:
         p = rates[0]
         h = self.generalised_force(t, q, v, mu, p, vector, p_dot=rates[1]) + self.actuation(q, vector) @ u
         c, c_dot, gamma = self.constraint_rates(q, v, rates, vector)
-        Ga, Gv = self.gradients(q, v, p, vector, jnp.stack([a, v], axis=1)).T
-        pull = self.constraint_force(q, v, p, mu, vector)
+        Ga, Gv, pull = self._along_constraints(q, v, p, a, mu, vector)
         momentum, inertia = jax.jvp(lambda u: self.momentum(q, u, vector), (v,), (a,))
         kinetic = self.kinetic(q, v, vector)
         energy = momentum @ v - kinetic + self.potential(q, p, vector)
@@ -361,6 +352,14 @@ class MotionFunctions:
             jnp.stack([energy, kinetic, power, jnp.max(sizes)]), inertia - h - pull, c, c_dot, Ga + gamma,
             self.gaps(q, p, vector),
         ], dtype=jnp.float64)  # fmt: skip
+
+    def _along_constraints(self, q: Any, v: Any, p: Any, a: Any, mu: Any, vector: Any) -> tuple[Any, Any, Any]:
+        """G a, G v and Gᵀμ; those of few coordinates by all of G, which the terms need in any case."""
+        if self.n <= FEW_COORDINATES:
+            G = self.gradients(q, v, p, vector, jnp.eye(self.n))
+            return G @ a, G @ v, mu @ G
+        Ga, Gv = self.gradients(q, v, p, vector, jnp.stack([a, v], axis=1)).T
+        return Ga, Gv, self.constraint_force(q, v, p, mu, vector)
 
     # about an equilibrium
 

@@ -84,6 +84,20 @@ def _with_derivative(value: Scalar, derivative: Scalar) -> Scalar:
     return wrapped
 
 
+def control_rates(control: Callable[[Any], Any] | None, t: Any, p: Any) -> tuple[Any, Any, Any]:
+    """p(t) with two derivatives; a constant where no function is given."""
+    if control is None:
+        return p, jnp.zeros(()), jnp.zeros(())
+
+    def value(s: Any) -> Any:
+        return jnp.asarray(control(s), dtype=jnp.float64)
+
+    def slope(s: Any) -> Any:
+        return jax.jvp(value, (s,), (jnp.ones(()),))[1]
+
+    return (value(t), *jax.jvp(slope, (t,), (jnp.ones(()),)))
+
+
 def check_function(
     label: str, function: Scalar | Function, n: int, names: tuple[str, ...], shape: tuple[int, ...] = ()
 ) -> None:
