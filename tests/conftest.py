@@ -5,23 +5,28 @@ import os
 from functools import lru_cache, wraps
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # two workers have a core each: threads would wait for each other
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # processes that tests start read modules that were compiled before
 
 import pytest
 from hypothesis import settings
 
 from onesided.files import reading as files
 
+EARLY = ("test_collecting.py",)  # searches all objects there are, of which there are few at first
 LONGEST = (  # files that take longest begin first, so that no core waits for another at the end
-    "test_every_result.py", "test_docs.py", "test_contacts.py", "test_cli.py",
-    "test_refinement.py", "test_trace_many.py", "test_contact_sizes.py", "test_browser.py", "test_slip_begins.py",
-    "test_thin_obstacles.py", "test_dependent_contacts.py", "test_reader.py", "test_live_browser.py",
-    "test_large_branches.py", "test_compiling.py", "test_peers_motion.py", "test_no_event_missed.py",
-    "test_wrong_parts.py", "test_branching.py", "test_surface_watch.py", "test_reference_f.py",
-    "test_moreau_leaps.py", "test_qt_d_mast.py", "test_qt_c_methods.py", "test_stick_slip.py",
-    "test_paths_properties.py", "test_coincidences.py", "test_motion_energy.py", "test_stretches.py",
-    "test_motion_files.py", "test_taken_along.py", "test_pattern.py", "test_progress.py", "test_pictures.py",
-    "test_rolling_disk.py", "test_orders.py", "test_paths_hostile.py", "test_interrupt.py", "test_zoo_parts.py",
-    "test_follow.py", "test_contact_physics.py", "test_dependent_contacts_in_motion.py", "test_member_results.py",
+    "test_docs.py", "test_dependent_contacts.py", "test_thin_obstacles.py", "test_plates_on_feet.py",
+    "test_trace_many.py", "test_slip_begins.py", "test_reader.py", "test_refinement.py", "test_every_result.py",
+    "test_tumbling.py", "test_wedged.py", "test_contacts.py", "test_live_browser.py", "test_coincidences.py",
+    "test_browser.py", "test_contact_sizes.py", "test_moreau_leaps.py", "test_qt_c_methods.py",
+    "test_qt_d_mast.py", "test_paths_hostile.py", "test_branching.py", "test_peers_motion.py", "test_stretches.py",
+    "test_campaign.py", "test_compiling.py", "test_many_steps.py", "test_reference_f.py",
+    "test_paths_properties.py", "test_pictures.py", "test_motion_energy.py", "test_follow.py",
+    "test_large_branches.py", "test_units_of_bodies.py", "test_surface_watch.py", "test_no_event_missed.py",
+    "test_interrupt.py", "test_rolling_disk.py", "test_orders.py", "test_dependent_contacts_in_motion.py",
+    "test_stick_slip.py", "test_cli.py", "test_installation.py", "test_ends_of_event_curves.py",
+    "test_qt_examples_and_cli.py", "test_progress.py", "test_sensitivity.py", "test_zoo_parts.py", "test_study.py",
+    "test_wrong_parts.py", "test_stories.py", "test_plane_by_hand.py", "test_motion_files.py", "test_symmetry.py",
+    "test_falls.py", "test_qt_systems.py",
 )  # fmt: skip
 
 gc.set_threshold(100_000, 20, 20)  # most of what tracing makes stays: looking through it finds little
@@ -88,8 +93,8 @@ range = [-8.0, 12.0]
 
 def pytest_collection_modifyitems(items):
     """Put the files that take longest first; the order within a file stays."""
-    rank = {name: i for i, name in enumerate(LONGEST)}
-    items.sort(key=lambda item: rank.get(item.path.name, len(LONGEST)))
+    rank = {name: i for i, name in enumerate((*EARLY, *LONGEST))}
+    items.sort(key=lambda item: rank.get(item.path.name, len(rank)))
 
 
 def pytest_terminal_summary(terminalreporter):
