@@ -110,6 +110,7 @@ class Rays:
     multiplicity : dimension of the null space of the smooth pieces (1 regular, 2 simple bifurcation, 3 double …).
     family : dimension of the continua of branches that leave beside the rays: 1 for a circle of them; 0 if none does.
     cluster : whether the point stands for several singular points close together; the rays are all that leave them.
+    blur : change of p by which rounding of the stiffness may move a singular point; what is closer cannot be told.
     """
 
     rays: tuple[Ray, ...]
@@ -118,6 +119,7 @@ class Rays:
     family: int = 0
     reason: str = ""
     cluster: bool = False
+    blur: float = 0.0
 
     def __len__(self) -> int:
         return len(self.rays)

@@ -237,6 +237,7 @@ def event_record(event: Event) -> dict[str, Any]:
         "family": event.rays.family,
         "reason": event.rays.reason,
         "cluster": event.rays.cluster,
+        "blur": event.rays.blur,
         "words": event.words(),
     }
 
@@ -274,7 +275,7 @@ def _read_path(record: Mapping[str, Any], folder: FilePath) -> Path:
 
 def _read_event(record: Mapping[str, Any]) -> Event:
     listed = tuple(_read_ray(ray) for ray in record["rays"])
-    further = (record.get("family", 0), record.get("reason", ""), record.get("cluster", False))
+    further = (record.get("family", 0), record.get("reason", ""), record.get("cluster", False), record.get("blur", 0.0))
     rays = Rays(listed, record["complete"], record["multiplicity"], *further)
     values = {f.name: record[f.name] for f in fields(Event) if f.name not in {"rays", "origin", "shape", "kind"}}
     for name in ("q", "mu", "lam"):

@@ -129,10 +129,12 @@ def _along(path: Path, special: list[Event], inertia: Indices) -> Iterator[Findi
 
 
 def _turns(path: Path, special: list[Event], p_noise: float) -> Iterator[Finding]:
-    """Between events p goes one way."""
-    marks = sorted({0, *(event.index for event in special), len(path) - 1})
+    """Between events p goes one way, but for the rounding of singular points: closer to them it does as that wants."""
+    blurs = {event.index: event.rays.blur for event in special}
+    marks = sorted({0, *blurs, len(path) - 1})
     for first, last in pairwise(marks):
         moves: Array = np.diff(path.p[first : last + 1])
-        if len(moves) and moves.max() > p_noise and moves.min() < -p_noise:
+        noise = p_noise + max(blurs.get(first, 0.0), blurs.get(last, 0.0))
+        if len(moves) and moves.max() > noise and moves.min() < -noise:
             at = first + 1 + int(np.argmin(moves * np.sign(moves[np.argmax(np.abs(moves))])))
             yield Finding(float(path.p[at]), f"{path.control} turns back without a limit point")

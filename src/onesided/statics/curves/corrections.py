@@ -139,10 +139,14 @@ def settled(error: float, previous: float, target: float, distance: float) -> bo
     return good or (error <= ROUND_OFF and error >= 0.25 * previous)
 
 
-def scatter(curve: Curve, y: Array, R: Array) -> float:
-    """Round-off of the residual as it shows at points that hardly differ: terms that cancel leave it behind."""
+def scatter(curve: Curve, y: Array, R: Array, directions: Array | None = None) -> float:
+    """Round-off of the residual as it shows at points that hardly differ: terms that cancel leave it behind.
+
+    Of all equations, or of their combinations by the columns of some `directions`.
+    """
     nearby = [curve.residual(curve.evaluate(curve.packed(y * (1.0 + nudge * EPS)))) for nudge in NUDGES]
-    return 2.0 * float(np.max(np.abs(np.array(nearby) - R), initial=0.0))
+    moved = np.array(nearby) - R
+    return 2.0 * float(np.max(np.abs(moved if directions is None else moved @ directions), initial=0.0))
 
 
 def make_point(curve: Curve, found: Correction, along: Array, s: float, *, inertia: bool = True) -> CurvePoint:

@@ -38,7 +38,7 @@ APART = "branches that cannot be distinguished"
 INSIDE = 1.0 / 64.0  # level of the smaller ellipsoid on which the number of branches is looked at again
 DEEPER = (1.0, 1.5, 2.0, 2.5)  # powers of it for ellipsoids further in
 SIMILAR = 0.2  # largest distance of a crossing there from one that a branch was seen at
-POLISHED = 0.01  # largest change of a tangent by its exact second-order equation
+POLISHED = 0.01  # change of a tangent by its exact second-order equation that is always allowed
 WELL_POSED = EPS**0.125  # share of the largest singular value below which that equation leaves a direction free
 
 
@@ -68,12 +68,14 @@ class Branches:
     family : dimension of the continua of half-branches beside them (0: none).
     free : whether every direction of the null space is one of equilibria.
     reason : why branches may be missing; empty where none is.
+    blur : change of p that rounding of the stiffness may stand for.
     """
 
     branches: tuple[Branch, ...] = ()
     family: int = 0
     free: bool = False
     reason: str = ""
+    blur: float = 0.0
 
 
 def branches_at(piece: Curve, x: Array, parts: Split) -> Branches:
@@ -198,7 +200,8 @@ def _branches(reduced: Reduced, zeros: Zeros, size: float) -> Branches:
     if not (zeros.reason or reason) and _more_inside(reduced, [trail for trail, _ in found], inner):
         reason = "branches that turn back close to the point"
     branches = tuple(_branch(reduced, trail, entry, forms) for trail, entry in found)
-    return Branches(branches, zeros.family, reason=zeros.reason or reason)
+    blur = reduced.blurred * float(reduced.piece.unit[reduced.piece.n])
+    return Branches(branches, zeros.family, reason=zeros.reason or reason, blur=blur)
 
 
 def _more_inside(reduced: Reduced, trails: list[Trail], inner: float) -> bool:
@@ -236,17 +239,23 @@ def _met(crossings: list[Crossing]) -> bool:
 
 
 def _branch(reduced: Reduced, trail: Trail, entry: Crossing, forms: Array) -> Branch:
-    b = trail.limit()
+    b, error = trail.limit()
     lengths = np.linalg.norm(reduced.N * reduced.radii, axis=0)
-    b = _polished(b / np.linalg.norm(b), forms, lengths) if trail.to_the_point else b
+    known = max(POLISHED, min(error, SIMILAR))
+    b = _polished(b / np.linalg.norm(b), forms, lengths, known) if trail.to_the_point else b
     t = reduced.N @ (reduced.radii * b)
     t = t / np.linalg.norm(t)
     share = float(t[reduced.piece.n])
     trail = trail.until_sign(share)
     sign, order = trail.change_of_p(share)
-    ahead = trail.crossings[-1]
-    near = min(entry, ahead, key=lambda one: float(np.linalg.norm(one.y - reduced.y)))
+    ahead = trail.visible()
+    near = entry if ahead is not None else min(entry, trail.crossings[-1], key=lambda one: _distance(reduced, one))
+    ahead = ahead or trail.crossings[-1]
     return Branch(t, reduced.piece.packed(near.y), reduced.piece.packed(ahead.y), sign, order)
+
+
+def _distance(reduced: Reduced, crossing: Crossing) -> float:
+    return float(np.linalg.norm(crossing.y - reduced.y))
 
 
 def _quadratic_forms(reduced: Reduced) -> Array:
@@ -259,10 +268,10 @@ def _quadratic_forms(reduced: Reduced) -> Array:
     return Q
 
 
-def _polished(b: Array, Q: Array, lengths: Array) -> Array:
+def _polished(b: Array, Q: Array, lengths: Array, known: float) -> Array:
     """The nearest direction with bᵀQb = 0, in as far as that equation fixes it; b itself where it is not near.
 
-    Near is what is so on the ellipsoid, or in scaled unknowns, in which its axes have these `lengths`.
+    Near is as close as b is `known`, on the ellipsoid or in scaled unknowns, in which its axes have these `lengths`.
     """
     start, size = b, float(np.max(np.abs(Q)))
     if not size:
@@ -272,7 +281,7 @@ def _polished(b: Array, Q: Array, lengths: Array) -> Array:
         step = np.linalg.lstsq(np.vstack([2.0 * Q @ b / size, b]), -residual, rcond=WELL_POSED)[0]
         b = b + step
     moved = min(_turn(start, b), _turn(lengths * start, lengths * b))
-    return np.asarray(b / np.linalg.norm(b)) if moved <= POLISHED else start
+    return np.asarray(b / np.linalg.norm(b)) if moved <= known else start
 
 
 def _turn(a: Array, b: Array) -> float:

@@ -44,7 +44,7 @@ class Fan:
     """What leaves along one piece: directions, dimension of the null space, and of continua of branches inside it.
 
     `reason` says why branches may be missing; it is empty where none is. A `cluster` is of several singular points that
-    are too close to be distinguished.
+    are too close to be distinguished. The place is known in p but for a `blur` by rounding.
     """
 
     directions: list[Direction]
@@ -52,6 +52,7 @@ class Fan:
     family: int = 0
     reason: str = ""
     cluster: bool = False
+    blur: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -81,13 +82,13 @@ def rays_at(where: Standpoint) -> Rays:
         return plain
     reactions = reactions_at(where)
     found: list[FoundRay] = []
-    cluster = False
+    cluster, blur = False, 0.0
     multiplicity, family, reason = 1, 0, "" if len(where.weak) <= WEAK_LIMIT else "too many weakly active constraints"
     if reactions is not None and not reactions.complete:
         reason = reason or "too many choices of reactions"
     for here, piece in all_pieces(where, reactions):
         fan = _directions(here, piece)
-        cluster = cluster or fan.cluster
+        cluster, blur = cluster or fan.cluster, max(blur, fan.blur)
         multiplicity, family = max(multiplicity, fan.dimension), max(family, fan.family)
         reason = reason or fan.reason
         for direction in fan.directions:
@@ -99,7 +100,7 @@ def rays_at(where: Standpoint) -> Rays:
     if reactions is not None:
         listed = tuple(_with_reactions(where, one, ray) for one, ray in zip(found, listed, strict=True))
     reason = reason or ("" if len(where.weak) or family else unexplained(listed))
-    return Rays(listed, not reason, multiplicity, family, reason, cluster)
+    return Rays(listed, not reason, multiplicity, family, reason, cluster, blur)
 
 
 def _with_reactions(where: Standpoint, one: "FoundRay", ray: Ray) -> Ray:
@@ -209,7 +210,7 @@ def _inside(where: Standpoint, piece: Curve, parts: Split) -> Fan:
         return Fan(_extreme(where, piece, parts.N / np.linalg.norm(parts.N, axis=0)), parts.N.shape[1])
     directions = [replace(direction_of(where, piece, b.t, continuum=False), branch=b) for b in found.branches]
     kept = [d for d in directions if keeps_signs(where, d)]
-    return Fan(kept, parts.N.shape[1], found.family, found.reason)
+    return Fan(kept, parts.N.shape[1], found.family, found.reason, blur=found.blur)
 
 
 def _extreme(where: Standpoint, piece: Curve, N: Array) -> list[Direction]:

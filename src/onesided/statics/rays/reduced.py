@@ -12,10 +12,11 @@ import numpy as np
 from onesided.base.tolerances import EPS, QUARTER_DIGITS, SMALL
 from onesided.base.types import Array
 from onesided.evaluation.equilibrium_blocks import Evaluation
+from onesided.statics.curves.corrections import scatter
 from onesided.statics.curves.curve import Curve
 from onesided.statics.curves.spectrum import Borders
 
-STEPS = 12
+STEPS = 20
 SETTLED = SMALL  # relative size of a Newton step after which one more reaches round-off
 NOISE = QUARTER_DIGITS  # relative size of a Newton step that may be round-off, near singular points
 ROUNDINGS = 4.0  # of the terms of an equation
@@ -33,11 +34,12 @@ class Reached:
 
 @dataclass(frozen=True)
 class Crossing:
-    """Where a branch crosses an ellipsoid: y, its direction b, and how far round-off may have moved it, relatively."""
+    """Where a branch crosses an ellipsoid: y, its direction b, and how far rounding may have moved both, relatively."""
 
     y: Array
     b: Array
     uncertainty: float
+    moved: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,12 +80,41 @@ class Reduced:
     @cached_property
     def misplaced(self) -> float:
         """How far from the point, in the scaled p, the modes that meet there vanish: it is located up to round-off."""
-        N = self.N / np.linalg.norm(self.N, axis=0)
+        N = self._unit
         left = self.Z.T @ self.piece.times(self.piece.evaluate(self.x), N[:, 1:])
+        return self._change_of_p(float(np.linalg.norm(left, ord=2)))
+
+    @cached_property
+    def blurred(self) -> float:
+        """Change of the scaled p that rounding of the stiffness of these modes may stand for."""
+        return self._change_of_p(self._rounding_of_stiffness)
+
+    @property
+    def is_alone(self) -> bool:
+        """Whether the linear part of g is no more than rounding: the point is one, not a cluster."""
+        longest = float(np.max(np.linalg.norm(self.N[:, 1:] * self.radii[1:], axis=0), initial=0.0))
+        return self.linear <= ROUNDINGS * self._rounding_of_stiffness * longest
+
+    @cached_property
+    def _rounding_of_stiffness(self) -> float:
+        """Rounding of the stiffness of these modes: of its terms, and of the unknowns [`spectrum.blur`]."""
+        modes = self._unit[:, 1:]
+        terms = self._rounding_on_z(self.piece.evaluate(self.x), np.abs(modes))
+        place = np.delete(self.y, self.piece.n)
+        moved = max((float(np.linalg.norm(self.second(v) * place)) for v in modes.T), default=0.0)
+        return max(terms, ROUNDINGS * EPS * moved)
+
+    @cached_property
+    def _unit(self) -> Array:
+        """N with columns of length one in scaled unknowns."""
+        return np.asarray(self.N / np.linalg.norm(self.N, axis=0))
+
+    def _change_of_p(self, stiffness: float) -> float:
+        """Change of the scaled p that changes the stiffness of the modes by as much."""
+        N = self._unit
         rates = [self.Z.T @ (self.second(N[:, 0] + v) - self.second(N[:, 0] - v)) / 4.0 for v in N[:, 1:].T]
         change = float(np.linalg.norm(np.array(rates), ord=2)) if rates else 0.0
-        share = abs(float(N[self.piece.n, 0]))
-        return share * float(np.linalg.norm(left, ord=2)) / change if change > 0 else 0.0
+        return abs(float(N[self.piece.n, 0])) * stiffness / change if change > 0 else 0.0
 
     def second(self, v: Array) -> Array:
         """Scaled R''(v, v) on the rows of the piece."""
@@ -104,7 +135,7 @@ class Reduced:
     def on_branch(self, start: Array, level: float) -> "Crossing | None":
         """The equilibrium near y = `start` on the ellipsoid of this level, or None."""
         y, size = start, float(np.linalg.norm(start - self.y))
-        previous, none = np.inf, np.zeros((self.piece.size - 1, 0))
+        previous, none = (np.inf, np.inf), np.zeros((self.piece.size - 1, 0))
         for _ in range(STEPS):
             e = self.piece.evaluate(self.piece.packed(y))
             R, b = self.piece.residual(e), self.coordinates(y)
@@ -116,17 +147,23 @@ class Reduced:
                 return None
             y = y + step
             if _settled(length, previous, size):
-                return Crossing(y, self.coordinates(y) / level, self._uncertainty(e, row, R, y))
-            previous = length
+                return self._crossing(e, row, R, y, level)
+            previous = previous[-1], length
         return None
 
-    def _uncertainty(self, e: Evaluation, row: Array, R: Array, y: Array) -> float:
-        """How far round-off in the residual may move a point, relative to its distance."""
-        noise = max(float(np.max(np.abs(R), initial=0.0)), self.rounding(e, y))
-        if self.piece.large and self.d:  # of large systems the nearly singular directions alone are looked at
-            noise = max(float(np.max(np.abs(self.Z.T @ R))), self.rounding_of_g(e, y))
-        smallest = self.borders.smallest(e, np.zeros((len(R), 0)), row)
-        return noise / (float(np.linalg.norm(y - self.y)) * smallest) if smallest > 0 else np.inf
+    def _crossing(self, e: Evaluation, row: Array, R: Array, y: Array, level: float) -> "Crossing":
+        """The point with how far round-off in the residual may have moved it."""
+        b, none = self.coordinates(y) / level, np.zeros((len(R), 0))
+        distance = float(np.linalg.norm(y - self.y))
+        if not self.d:
+            noise = max(float(np.max(np.abs(R), initial=0.0)), self.rounding(e, y))
+            smallest = self.borders.smallest(e, none, row)
+            moved = noise / (distance * smallest) if smallest > 0 else np.inf
+            return Crossing(y, b, moved, moved)
+        noise = float(np.max(np.abs(self.Z.T @ R))) + scatter(self.piece, y, R, self.Z)
+        moves = np.array([self.borders.solve(e, none, row, np.append(noise * z, 0.0)) for z in self.Z.T])
+        turned = moves @ self.G.T / (level * self.radii)
+        return Crossing(y, b, float(np.linalg.norm(turned)), float(np.linalg.norm(moves)) / distance)
 
     def rounding(self, e: Evaluation, y: Array) -> float:
         """Round-off in the residual at y: stiffness is of order one in scaled unknowns, that of p is what it is."""
@@ -137,8 +174,12 @@ class Reduced:
 
     def rounding_of_g(self, e: Evaluation, y: Array) -> float:
         """What the rounding of the unknowns makes of g at y."""
-        terms = np.abs(self.Z).T @ self.piece.times(e, np.abs(y)[:, None], sizes=True)
-        return ROUNDINGS * EPS * float(np.max(terms, initial=0.0))
+        return self._rounding_on_z(e, np.abs(y)[:, None])
+
+    def _rounding_on_z(self, e: Evaluation, columns: Array) -> float:
+        """Rounding of J times some columns in the directions Z: errors of many equations add up at random."""
+        terms = self.piece.times(e, columns, sizes=True)
+        return ROUNDINGS * EPS * float(np.max(np.sqrt((self.Z**2).T @ terms**2), initial=0.0))
 
     def coordinates(self, y: Array) -> Array:
         """λ b of a point."""
@@ -155,7 +196,7 @@ class _Fixed:
     def solve(self, y: Array, size: float) -> Reached | None:
         """Newton's method from y; one step more than it takes, so that the residual is that of round-off."""
         r, start = self.reduced, y
-        g, previous = np.zeros(r.d), np.inf
+        g, previous = np.zeros(r.d), (np.inf, np.inf)
         for _ in range(STEPS):
             e = r.piece.evaluate(r.piece.packed(y))
             R = r.piece.residual(e)
@@ -167,7 +208,7 @@ class _Fixed:
             if _settled(length, previous, size):
                 near = float(np.linalg.norm(y - start)) <= FAR * size
                 return Reached(y, g, self._floor(e, y, R - r.Z @ g)) if near else None
-            y, previous = y + step[: len(y)], length
+            y, previous = y + step[: len(y)], (previous[-1], length)
         return None
 
     def _floor(self, e: Evaluation, y: Array, left: Array) -> float:
@@ -189,6 +230,10 @@ def reduce_at(piece: Curve, x: Array, N: Array, Z: Array, *, borders: Borders, r
     return Reduced(piece, x, N, np.linalg.pinv(N), np.linalg.qr(Z)[0], borders, np.full(count, radius))
 
 
-def _settled(length: float, previous: float, size: float) -> bool:
-    """Whether Newton's steps have become those of round-off: after a tiny one, or when small ones no longer fall."""
-    return previous <= SETTLED * size or length <= EPS * size or (length <= NOISE * size and length > 0.5 * previous)
+def _settled(length: float, previous: tuple[float, float], size: float) -> bool:
+    """Whether Newton's steps have become those of round-off: after a tiny one, or when small ones no longer fall.
+
+    Where a straight move stretches what is stiff, every other step only takes that back: two are compared with.
+    """
+    small = length <= NOISE * size and length > 0.5 * max(previous)
+    return previous[-1] <= SETTLED * size or length <= EPS * size or small

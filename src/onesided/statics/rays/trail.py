@@ -14,7 +14,8 @@ INNERMOST = 1.0 / 256.0  # distance from the point, in scaled units
 HALF = 0.5
 SHORTEST = 0.95  # ratio of successive levels at which a half-branch is said to turn back
 FURTHER = 24  # steps beyond the innermost level
-UNCERTAIN = QUARTER_DIGITS  # error of a direction by round-off beyond which it is not followed
+UNCERTAIN = EPS**0.1875  # error of a direction by round-off beyond which it is not followed
+PLACED = QUARTER_DIGITS  # error of a point, relative to its distance, beyond which no path begins there
 CERTAIN = SOME_DIGITS  # one below which round-off is no excuse for losing it
 START = EPS**0.3  # distance from the point, in scaled unknowns, at which a branch can be entered
 LEAP = 1.0 / 16.0  # ratio of levels on the way there
@@ -41,7 +42,7 @@ class Trail:
     @property
     def to_the_point(self) -> bool:
         """Whether they were followed to where only the point itself is left, not a cluster."""
-        return self.inner * float(np.max(self.reduced.radii)) <= INNERMOST
+        return self.inner * float(np.max(self.reduced.radii)) <= INNERMOST or self.reduced.is_alone
 
     def inwards(self, level: float) -> "Trail | None":
         """The trail with one more point, at `level` or halfway to it where that is too far; None if there is none."""
@@ -74,12 +75,12 @@ class Trail:
         bend = last - reduced.N @ (reduced.G @ last)
         return np.asarray(reduced.y + reduced.N @ (level * reduced.radii * b) + (level / self.levels[-1]) ** 2 * bend)
 
-    def limit(self) -> Array:
-        """Direction at the point itself: extrapolated in λ, or in √λ where that settles better (a cusp)."""
+    def limit(self) -> tuple[Array, float]:
+        """Direction at the point itself, and about its error: extrapolated in λ, or in √λ if that settles (a cusp)."""
         tries = [
             _extrapolated(np.array(self.levels) ** power, [one.b for one in self.crossings]) for power in (1.0, 0.5)
         ]
-        return min(tries, key=lambda found: found[1])[0]
+        return min(tries, key=lambda found: found[1])
 
     def until_sign(self, share: float) -> "Trail":
         """Follow the trail further in, to where p changes as its share in the tangent says, if it does not yet."""
@@ -94,17 +95,27 @@ class Trail:
         return self
 
     def entry(self) -> Crossing | None:
-        """A crossing as close to the point as round-off leaves certain; None where the branch turns back before."""
+        """A crossing as close to the point as round-off leaves certain; None where the branch turns back before.
+
+        Closer still rounding may hide how p changes along the branch.
+        """
         trail = self
         while trail._distance(-1) > START and trail.levels[-1] > 2.0 * self.inner:
             level = max(LEAP, HALF * START / trail._distance(-1)) * trail.levels[-1]
             further = trail.inwards(max(level, self.inner))
-            if further is None and trail.crossings[-1].uncertainty <= CERTAIN:
+            if further is None and trail.crossings[-1].moved <= CERTAIN:
                 return None
-            if further is None or further.crossings[-1].uncertainty > CERTAIN:
+            if further is None or further.crossings[-1].moved > CERTAIN:
                 break
             trail = further
-        return trail.crossings[-1]
+        return trail.visible() or trail.crossings[-1]
+
+    def visible(self) -> Crossing | None:
+        """The innermost crossing at which p has changed by more than rounding may; None where it has not."""
+        changes = np.abs(self._changes())
+        known = [abs(one.b[0]) > DOUBT * one.uncertainty and one.moved <= PLACED for one in self.crossings]
+        clear = np.flatnonzero((changes > self.reduced.blurred) & np.array(known))
+        return self.crossings[int(clear[-1])] if len(clear) else None
 
     def _changes(self) -> Array:
         n = self.reduced.piece.n
@@ -112,14 +123,19 @@ class Trail:
 
     def _first_order(self, share: float) -> bool:
         """Whether the share of p in the tangent is more than what comes from the place of the point."""
-        return abs(share) > FIRST_ORDER and abs(share) * self._distance(-1) > DOUBT * self.reduced.misplaced
+        return abs(share) > FIRST_ORDER and abs(share) * self._distance(-1) > self._unsure
+
+    @property
+    def _unsure(self) -> float:
+        """Change of p that the place of the point, and rounding, may stand for."""
+        return max(DOUBT * self.reduced.misplaced, self.reduced.blurred)
 
     def change_of_p(self, share: float) -> tuple[int, int]:
         """Sign of the change of p and the power of the distance with which it goes; zeros where p stays."""
         changes = self._changes()
         if self._first_order(share) and changes[-1] * share > 0:
             return int(np.sign(share)), 1
-        noise = PRECISE * (1.0 + abs(float(self.reduced.y[self.reduced.piece.n]))) + DOUBT * self.reduced.misplaced
+        noise = PRECISE * (1.0 + abs(float(self.reduced.y[self.reduced.piece.n]))) + self._unsure
         clear = np.flatnonzero(np.abs(changes) > noise)
         if not len(clear):
             return 0, 0

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from onesided.base.tolerances import HALF_DIGITS, QUARTER_DIGITS, Tolerances
+from onesided.base.tolerances import EPS, HALF_DIGITS, QUARTER_DIGITS, Tolerances
 from onesided.base.types import Array
 from onesided.statics.curves.curve import Curve, CurvePoint
 from onesided.statics.curves.spectrum import InseparableError, Split, second, split
@@ -17,6 +17,7 @@ from onesided.statics.rays.reduced import Reduced
 from onesided.statics.tracing.singular import is_singular_equilibrium
 
 ROUNDS = 12  # of Newton's method
+SETTLED = EPS**0.1875  # moves below this share of the way that no longer fall are those of rounding
 HALVES = 4  # how often a move that cannot be relaxed is halved
 SHARES = (0.75, 0.5, 0.25)  # of the way back from the fork at which its branch is looked for
 
@@ -30,7 +31,7 @@ def fork_ahead(curve: Curve, a: CurvePoint, tolerances: Tolerances) -> CurvePoin
     measured = curve.measured_at(a.x)
     try:
         y = _located(measured, a, tolerances)
-        if y is None or not is_singular_equilibrium(measured, replace(a, x=curve.packed(y), y=y), tolerances):
+        if y is None or not _is_fork(measured, replace(a, x=curve.packed(y), y=y), tolerances):
             return None
         here, there = (split(measured, curve.packed(place), tolerances, keep=1) for place in (a.y, y))
     except InseparableError:
@@ -40,6 +41,12 @@ def fork_ahead(curve: Curve, a: CurvePoint, tolerances: Tolerances) -> CurvePoin
     if not amplitude * rate < 0.0 or here.outside != there.outside or not _leads_back(reduced, a):
         return None
     return _end_of_step(curve, a, y, math.copysign(1.0, rate) * there.span[:, 0])
+
+
+def _is_fork(curve: Curve, point: CurvePoint, tolerances: Tolerances) -> bool:
+    """Whether the point is an equilibrium at which one mode vanishes; of several the softest alone says nothing."""
+    alone = split(curve, point.x, tolerances).N.shape[1] == 2
+    return alone and is_singular_equilibrium(curve, point, tolerances)
 
 
 def _end_of_step(curve: Curve, a: CurvePoint, y: Array, direction: Array) -> CurvePoint:
@@ -63,13 +70,13 @@ def _located(curve: Curve, a: CurvePoint, tolerances: Tolerances) -> Array | Non
         parts = split(curve, curve.packed(y), tolerances, keep=1, like=parts)
         move = _move(curve, y, parts)
         length, distance = float(np.linalg.norm(parts.span @ move)), float(np.linalg.norm(y - a.y))
-        if length <= QUARTER_DIGITS * distance and length >= 0.5 * previous:
+        if length <= SETTLED * distance and length >= 0.5 * previous:
             return y
         if not distance <= a.s:  # it is not a fork of this path
             return None
         moved = _relaxed(_reduced(curve, y, parts), move)
         if moved is None:
-            return y if length <= HALF_DIGITS * distance else None
+            return y if length <= SETTLED * distance else None
         y, previous = moved, length
     return None
 
@@ -107,11 +114,12 @@ def _leads_back(reduced: Reduced, a: CurvePoint) -> bool:
     rest = a.y - reduced.y - reduced.N @ ends
     if not np.all(np.abs(ends) > 0):
         return False
-    on = reduced.resized(np.abs(ends))
+    room = QUARTER_DIGITS * abs(float(reduced.y[reduced.piece.n]))  # rounding moves p by less
+    on = reduced.resized(np.maximum(np.abs(ends), [0.0, room]))
     for share in SHARES:
-        powers = np.where(np.arange(len(ends)) == 0, share, share**2)
-        level = float(np.linalg.norm(powers))
-        found = on.on_branch(on.y + on.N @ (powers * ends) + share**2 * rest, level)
+        way = np.array([share, share**2]) * ends
+        level = float(np.linalg.norm(way / on.radii))
+        found = on.on_branch(on.y + on.N @ way + share**2 * rest, level)
         if found is None or not 0.5 * share <= level * found.b[0] * np.sign(ends[0]) <= 1.0:
             return False
     return True

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from onesided.base.tolerances import EPS, HALF_DIGITS, Tolerances
+from onesided.base.tolerances import EPS, HALF_DIGITS, ROUNDING, Tolerances
 from onesided.base.types import Array
 from onesided.evaluation.equilibrium_blocks import Evaluation
 from onesided.statics.curves.corrections import Closed, Correction, Plane, make_point, newton
@@ -27,6 +27,7 @@ from onesided.statics.tracing.singular import first_singular, heading, modes_los
 UserEvents = Mapping[str, Callable[[Array, float], float]]
 NONE: Mapping[str, float] = {}
 FLAT = EPS**0.7  # a scaled margin at a sharp point that is zero but for round-off
+P_NOISE = ROUNDING  # change of the scaled p, relative to it, that is none
 SOONER = 20  # events before the one that was found, one after the other
 COARSE = EPS**0.2  # share of the step to which a singular point is bracketed before its own equations are solved
 
@@ -89,6 +90,7 @@ def uneventful(curve: Curve, points: CurvePoints, watch: PathWatch) -> Array:
         calm[1:] &= sign[1:] == sign[:-1]
     low, high = (bound / curve.unit[n] for bound in watch.p_bounds)
     p = points.y[:, n]
+    calm[1:] &= points.sense[1:] * np.diff(p) >= -P_NOISE * (1.0 + abs(p[1:]))
     calm &= (signs[0] >= 0) & (signs[1] != 0) & (signs[2] != 0) & (low <= p) & (p <= high)
     if points.margins.shape[1]:
         away = abs(points.margins) > watch.tolerances.gap
@@ -104,7 +106,7 @@ def is_calm(curve: Curve, a: CurvePoint, b: CurvePoint, watch: PathWatch) -> boo
     """The same for one step."""
     signs = a.negative == b.negative >= 0 and a.orientation == b.orientation != 0 and a.sense == b.sense != 0
     low, high = watch.p_bounds
-    if not signs or not low <= b.x[curve.n] <= high or watch.user:
+    if not signs or not low <= b.x[curve.n] <= high or watch.user or against_its_sense(curve, a, b):
         return False
     gap, floor = watch.tolerances.gap, -watch.tolerances.residual
     each = zip(*(values.tolist() for values in (a.margins, b.margins, a.rates, b.rates)), strict=True)
@@ -116,6 +118,12 @@ def is_calm(curve: Curve, a: CurvePoint, b: CurvePoint, watch: PathWatch) -> boo
         or falls < 0 < rises
         for left, right, falls, rises in each
     )
+
+
+def against_its_sense(curve: Curve, a: CurvePoint, b: CurvePoint) -> bool:
+    """Whether p falls on a step at whose ends it is said to grow, or the other way round: rounding decides."""
+    before, after = float(a.y[curve.n]), float(b.y[curve.n])
+    return a.sense == b.sense and b.sense * (after - before) < -P_NOISE * (1.0 + abs(after))
 
 
 def find_hits(

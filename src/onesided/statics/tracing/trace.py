@@ -6,9 +6,9 @@ from collections.abc import Generator, Iterator
 from onesided.base.types import Status
 from onesided.results import Ray
 from onesided.statics.curves.curve import CurvePoint
-from onesided.statics.curves.spectrum import hidden
+from onesided.statics.curves.spectrum import hidden, undecided
 from onesided.statics.tracing.fork_ahead import fork_ahead
-from onesided.statics.tracing.hits import EventFinder, Hit, Located, Trigger, find_hits, with_located
+from onesided.statics.tracing.hits import EventFinder, Hit, Located, Trigger, against_its_sense, find_hits, with_located
 from onesided.statics.tracing.legs import relieves
 from onesided.statics.tracing.path_method import Origin, Passage, PathItem, PathStepper
 from onesided.statics.tracing.quiet import Change, Quiet, bend
@@ -88,6 +88,10 @@ class Tracer:
         hits = [hit for hit in self._hits(b) if hit.row not in idle]
         if not hits and route.forks.passed(b):
             return Hit(Trigger.singular, 0.0), None, None
+        fork = self._hidden_fork(b, hits)
+        if fork is not None:
+            self.stepper.located = None
+            return Hit(Trigger.singular, 0.0), fork, None
         hit, c = self._earliest(b, hits) if hits else (None, b)
         quiet = None if c is None else route.margins.find(curve, a, c, self.watch.tolerances)
         if quiet is None and hit is not None and c is not None and hit.trigger is Trigger.closing:
@@ -138,12 +142,19 @@ class Tracer:
     def _fork(self) -> CurvePoint | None:
         """A fork ahead of a path that is lost in rounding: the end of a step that leads there at once."""
         stepper = self.stepper
-        b = None if stepper.curve.large else fork_ahead(stepper.curve, stepper.point, self.watch.tolerances)
+        b = fork_ahead(stepper.curve, stepper.point, self.watch.tolerances)
         if b is not None:
             stepper.located = Located(Trigger.singular, b, stepper.curve.evaluate(b.x))
             stepper.step = self.route.first_step()
             stepper.forget()
         return b
+
+    def _hidden_fork(self, b: CurvePoint, hits: list[Hit]) -> CurvePoint | None:
+        """The fork that a step leads to on which rounding hides how p changes: its branch is lost in that before."""
+        curve, a, tolerances = self.stepper.curve, self.stepper.point, self.watch.tolerances
+        unsure = hits[0].trigger in {Trigger.limit, Trigger.singular} if hits else against_its_sense(curve, a, b)
+        lost = unsure and all(undecided(curve.measured_at(point.x), point.x, tolerances) for point in (a, b))
+        return fork_ahead(curve, a, tolerances) if lost else None
 
     def _passes_home(self, hit: Hit | None, c: CurvePoint) -> CurvePoint | None:
         """The start of the path, where it lies on the way to c; at an event that is reported first."""
