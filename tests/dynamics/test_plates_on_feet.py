@@ -176,6 +176,44 @@ def test_plates_beside_each_other_share_their_weights_each_by_itself():
     assert "the motion depends" in motion.note
 
 
+def _step_between(x, y, side, i, q):
+    """Height and velocities (q = v) of a point of plate i, at its top or bottom, by small turns; the floor is −1."""
+    if i < 0:
+        return jnp.zeros(3)
+    w, h = q[6 * i : 6 * i + 6], 0.5 * H * side
+    return jnp.array([w[2] + y * w[3] - x * w[4], w[0] + h * w[4] - w[5] * y, w[1] - h * w[3] + w[5] * x])
+
+
+def stack(number):
+    """Plates on each other, on equal feet; the uppermost is pushed and turned."""
+
+    def between(j, foot, q):
+        return _step_between(*foot, -1.0, j, q) - _step_between(*foot, 1.0, j - 1, q)
+
+    own = {f"p{j} f{i}": (j, foot) for j in range(number) for i, foot in enumerate(RECTANGLE)}
+    push = np.concatenate([np.zeros(6 * number - 6), [6.0, 1.0, 0.0, 0.0, 0.0, -0.6]])
+    return System(
+        tuple(f"{name}{k}" for k in range(number) for name in "xyzabc"), lambda q, p, th: G * jnp.sum(q[2::6]),
+        mass=lambda q, th: jnp.diag(jnp.tile(jnp.array([1.0, 1.0, 1.0, *INERTIA]), number)),
+        unilateral={name: lambda q, p, th, a=a: between(*a, q)[0] for name, a in own.items()},
+        contacts={name: Contact(friction=MU, slip=lambda q, v, th, a=a: between(*a, v)[1:]) for name, a in own.items()},
+        force=lambda t, q, v, p, th: jnp.asarray(push),
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("method", [EventDriven(), Moreau(step=1e-3)], ids=["events", "steps"])
+def test_the_uppermost_of_a_stack_goes_as_on_the_floor(method):
+    """48 rows of bodies that touch each other; what lies on what falls as well is not hit."""
+    alone, high = (
+        simulate(stack(number), np.zeros(6 * number), np.zeros(6 * number), (0.0, 0.01), method=method)
+        for number in (1, 4)
+    )
+    assert alone.status is high.status is Status.finished
+    assert high.v[-1, -6:] == pytest.approx(alone.v[-1], abs=1e-9)
+    assert np.max(np.abs(high.v[-1, :-6])) < 1e-9
+    assert [high.lam[-1][4 * k : 4 * k + 4].sum() for k in range(4)] == pytest.approx(G * np.arange(4, 0, -1), rel=1e-6)
+
+
 @pytest.mark.parametrize("method", [EventDriven(), Moreau(step=2e-3)], ids=["events", "steps"])
 def test_what_is_not_looked_for_is_told(method, monkeypatch):
     monkeypatch.setattr(rule_matters, "SMALL_ENOUGH", 5)

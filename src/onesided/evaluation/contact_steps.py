@@ -315,7 +315,9 @@ class Leap:
         free = own + change[:true, 0]
         near = at.gaps <= rules.reach * rules.h * jnp.max(jnp.abs(free), initial=0.0) + rules.closed
         b = jnp.where(near, at.b, 0.0)
-        slow = jnp.where(e < 1.0, rules.rest, STILL) * jnp.abs(free - own)
+        changes = jnp.abs(free - own)
+        slow = jnp.where(e < 1.0, rules.rest, STILL) * changes
+        slow = jnp.where(e > 0.0, slow, rules.rest * jnp.max(jnp.where(near, changes, 0.0)))
         hits = near & (at.gaps + 0.5 * rules.h * free < 0.0) & (own < -slow) & ((e > 0.0) | self._at_once)
         wanted, held = (u + change).at[:true, 0].add(b), self._soft & self._rubs & (known > 0.0)
         stiff = jnp.stack([at.D[i, 0, i * newton.w] for i in range(true)])

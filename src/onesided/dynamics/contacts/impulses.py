@@ -23,7 +23,7 @@ from onesided.base.tolerances import EPS, HALF_DIGITS
 from onesided.base.types import Array, Indices, Mask
 from onesided.complementarity import LCP, kernels, solve
 from onesided.complementarity.compliant import as_compliant
-from onesided.complementarity.friction import LARGE, FrictionProblem, solve_friction
+from onesided.complementarity.friction import FrictionProblem, solve_friction
 from onesided.dynamics.contacts.cones import arrange
 from onesided.dynamics.contacts.contact_run import World
 from onesided.dynamics.contacts.sliding import ContactMode
@@ -33,7 +33,7 @@ from onesided.linalg import independent_rows, kkt_matrix
 
 REACH = 2.0  # contacts within so many times the way of the fastest one in a step are looked at
 REST = 2.0  # approach below so many times the change of velocity in a step is rest
-MOST_SHARED = 240  # rows of contacts that share their forces by the rule, where coordinates are few; else `LARGE`
+MOST_SHARED = 240  # rows of contacts of bodies that touch each other, up to which they share their forces by the rule
 SEARCH = (100, 10, 0, True, True)  # for the contacts that press: as `ActiveSet` of its own accord, without relaxation
 SHARED = 30.0  # times the accuracy: residual of shared forces, which asks all contacts to close gaps that are round-off
 ROUNDS = 100  # of impacts in a step, for each contact in reach
@@ -229,8 +229,9 @@ class Impulses:
         """Contacts with restitution, or friction, that approach with velocities u and would pass within the step."""
         change, e = reach.change[reach.normal], self.rows.restitution[reach.near]
         passes = reach.gaps + self.end * (u + change) < 0.0
-        slow = np.where(e < 1.0, REST, HALF_DIGITS)  # what loses nothing never comes to rest
-        return np.asarray(passes & (u < -slow * np.abs(change)) & self._at_once[reach.near])
+        slow = np.where(e < 1.0, REST, HALF_DIGITS) * np.abs(change)  # what loses nothing never comes to rest
+        fast = np.where(e > 0.0, slow, REST * np.max(np.abs(change)))  # what lies on what falls as well is at rest
+        return np.asarray(passes & (u < -fast) & self._at_once[reach.near])
 
     def _strike(self, D: Any, reach: Reach, last: Array, first: Mask) -> Array:
         """Impulses of impacts, one set of contacts after the other until none hits."""
@@ -298,7 +299,7 @@ class Impulses:
         """The impulses of contacts that depend on each other as of equally compliant ones, and their residual."""
         if len(problem.mu) < 2:
             return P, off
-        most, good = MOST_SHARED if self.world.equations.n <= LARGE else LARGE, max(off, SHARED * self.accuracy)
+        most, good = MOST_SHARED, max(off, SHARED * self.accuracy)
         apart = [np.arange(len(P))] if len(P) <= most else _coupled(problem)
         found = P.copy()
         for rows in apart:

@@ -5,11 +5,12 @@ from typing import NamedTuple
 import numpy as np
 
 from onesided.base.tolerances import EPS, MOST_DIGITS, QUARTER_DIGITS
-from onesided.base.types import Array, Mask
+from onesided.base.types import Array, Indices, Mask
 from onesided.dynamics.contacts.contact_run import World
 from onesided.dynamics.contacts.impact import taken_up
 from onesided.dynamics.contacts.impulses import Aim, Impulse, Impulses, Pushed
 from onesided.dynamics.contacts.moreau_check import Scheme
+from onesided.dynamics.contacts.rule_matters import together
 from onesided.evaluation.motion_terms import Terms
 from onesided.system.contact_equations import ContactEquations
 
@@ -83,22 +84,24 @@ class MoreauSteps:
 
         All others that press keep their gaps.
         """
-        rows, end = self.world.rows, self.impulses.end
-        W, presses = terms.G[rows.gaps], found.rows[rows.gaps] > 0.0
-        rate = W @ found.v
-        stay = presses & (rows.restitution == 0.0) & (rate <= self.world.at_rest_below)
-        q = self.equations.space.retract(terms.q, end * found.v)
-        first = self.equations.gaps(t, q)
-        if not np.any(found.hits & stay & (first > self.world.round_off)):
+        rows, end, space = self.world.rows, self.impulses.end, self.equations.space
+        M, G = self.equations.matrices(terms)
+        W, presses = G[rows.gaps], found.rows[rows.gaps] > 0.0
+        stay = presses & (rows.restitution == 0.0) & (W @ found.v <= self.world.at_rest_below)
+        q = space.retract(terms.q, end * found.v)
+        first = self.world.equations.gaps(t, q)
+        fresh = found.hits & stay & (first > self.world.round_off)
+        if not np.any(fresh):
             return None
+        move = _Closing(M, W, np.flatnonzero(presses), np.flatnonzero(fresh))
         v, gaps = found.v, first
         for _ in range(CLOSINGS):
-            off = np.where(stay, gaps, gaps - first)[presses]
+            off = np.where(stay, gaps, gaps - first)[move.contacts]
             if np.max(np.abs(off)) <= self.world.round_off:
                 break
-            v = v + taken_up(terms.M, W[presses], off / end)[0]
-            q = self.equations.space.retract(terms.q, end * v)
-            gaps = self.equations.gaps(t, q)
+            v = v + move.by(off / end)
+            q = space.retract(terms.q, end * v)
+            gaps = self.world.equations.gaps(t, q)
         return np.asarray(q)
 
     @property
@@ -197,6 +200,25 @@ class MoreauSteps:
             tangent,
             np.concatenate([joints, rolling]),
         )
+
+
+class _Closing:
+    """The shortest moves, in the metric of the mass, that change gaps of pressing contacts by given amounts.
+
+    Of the bodies that are connected with the contacts in `fresh` only: `contacts` are theirs.
+    """
+
+    def __init__(self, M: Array, W: Array, pressing: Indices, fresh: Indices) -> None:
+        group = together(M, W[pressing])
+        self._moved = np.isin(group, group[np.any(W[fresh] != 0.0, axis=0)])
+        self.contacts = pressing[np.any(W[pressing][:, self._moved] != 0.0, axis=1)]
+        self._M, self._W = M[np.ix_(self._moved, self._moved)], W[self.contacts][:, self._moved]
+
+    def by(self, amounts: Array) -> Array:
+        """The move (n,) that lessens the gaps of its contacts by so much."""
+        found = np.zeros(len(self._moved))
+        found[self._moved] = taken_up(self._M, self._W, amounts)[0]
+        return found
 
 
 def _symmetric(A: Array) -> bool:
