@@ -135,7 +135,9 @@ def test_a_fork_met_from_its_branch_is_symmetric(N, EA, support, sparse):
 @pytest.mark.parametrize(("N", "sparse"), [(20, False), (48, False), (100, True), (200, True), (400, True)])
 def test_forks_of_any_mesh_met_from_their_branches_are_symmetric(N, EA, support, sparse):
     if (N, EA, support) == (20, 1e8, CLAMPED):
-        pytest.skip("beyond the fork rounding is more than the steps by which p is measured there: it stops and says so")
+        pytest.skip(
+            "beyond the fork rounding is more than the steps by which p is measured there: it stops and says so"
+        )
     check_way_back(N, EA, support, sparse=sparse)
 
 

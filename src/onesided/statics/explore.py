@@ -16,6 +16,7 @@ from onesided.linalg import one_thread
 from onesided.results import Diagram, Event, Kind, Path, Ray, Rays
 from onesided.statics.checks.collect import checked_twice, collect
 from onesided.statics.equilibria.place import Standpoint
+from onesided.statics.fixed_rays import with_fixed_rays
 from onesided.statics.notes import noted
 from onesided.statics.paths import start_of
 from onesided.statics.symmetric import Marks, chosen_symmetry, images_of, labelled, multiplicities, ray_orbits
@@ -184,7 +185,8 @@ def _once(job: _Job, atlas: "_Atlas") -> Path:
 
     def items() -> Iterator[PathItem]:
         for item in items_of(run):
-            event = item.event
+            event = item.event if item.event is None else with_fixed_rays(atlas.group, item.event)
+            item = replace(item, event=event)  # noqa: PLW2901 - the same with all its rays
             known = event is not None and event.kind is not Kind.bound and not atlas.enter(item)
             if item.status is Status.closed:
                 atlas.close(job.origin.where.x, item)

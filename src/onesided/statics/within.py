@@ -156,11 +156,11 @@ class Within:
             constraints=members,
             instability_before=int(whole.instability[max(i - 1, 0)]),
             instability_after=after,
-            rays=replace(event.rays, rays=tuple(self._ray(ray, where) for ray in event.rays.rays)),
+            rays=replace(event.rays, rays=tuple(self.ray(ray, where) for ray in event.rays.rays)),
             origin=None if event.origin is None else replace(event.origin, where=where),
         )
 
-    def _packed(self, x: Array) -> Array:
+    def packed(self, x: Array) -> Array:
         """A packed point (q, p, ν) of the reduced system as one of the whole."""
         r = self.system.n
         return np.concatenate([self.point(x[:r]), x[r : r + 1], x[r + 1 :] @ self.symmetry.shares])
@@ -172,7 +172,8 @@ class Within:
             name for name, i in zip(self.space.system.unilateral, self.space.orbit, strict=True) if own[i] in names
         )
 
-    def _ray(self, ray: Ray, where: Any) -> Ray:
+    def ray(self, ray: Ray, where: Any) -> Ray:
+        """A ray of the reduced system in all coordinates, at this place of the whole system."""
         system, k = self.space.system, len(self.space.system.bilateral)
         nu_dot = np.concatenate([ray.mu_dot, ray.lam_dot]) @ self.symmetry.shares
         closed = self._members(ray.closed)
@@ -191,7 +192,7 @@ class Within:
             closed=closed,
             rows=tuple(rows),
             continuum=ray.continuum,
-            ahead=None if ray.ahead is None else self._packed(ray.ahead),
+            ahead=None if ray.ahead is None else self.packed(ray.ahead),
             idle=self._members(ray.idle),
             nu=None if ray.nu is None else ray.nu @ self.symmetry.shares,
             loose=self._members(ray.loose),

@@ -252,11 +252,17 @@ def _several(
         return Named(Kind.nonsmooth_bifurcation, incoming, followed, names, detail)
     detail = f"{_shape(where, rays, incoming)}{len(forward)} branches lead on"
     if rays.multiplicity > 2:
-        detail = f"{_several_modes(rays)}; {len(forward)} branches were found"
+        return Named(Kind.smooth_bifurcation, incoming, followed, names, of_several_modes(rays, len(forward)))
     if rays.family:
         detail = f"{detail}; {_beside(rays)}"
     detail += _doubt(rays)
     return Named(Kind.smooth_bifurcation, incoming, followed, names, detail)
+
+
+def of_several_modes(rays: Rays, ahead: int) -> str:
+    """What is said of a point at which several modes vanish and so many rays lead on."""
+    detail = f"{_several_modes(rays)}; {ahead} branches were found"
+    return (f"{detail}; {_beside(rays)}" if rays.family else detail) + _doubt(rays)
 
 
 def _follow(where: Standpoint, rays: Rays, curve: Curve, point: CurvePoint, forward: list[int], before: int) -> int:
