@@ -4,6 +4,7 @@ With x(s) on R(x) = 0 and J = R_x:   J ẍ = −R''(ẋ,ẋ),   J x⃛ = −R'''
 Where J has a null space of dimension d > 1, the part of ẍ inside it follows from the solvability of the third equation.
 """
 
+from collections.abc import Iterable, Iterator
 from functools import cached_property
 
 import numpy as np
@@ -91,15 +92,26 @@ class Taylor:
     def leading_gap(self, j: int) -> float:
         """First derivative of the gap c_j that does not vanish, of order two or three, for an open constraint j."""
         n, row = self.piece.n, self.piece.n + j
-        x_dot, x_two = self.piece.packed(self.t), self.piece.packed(self.second)
-        row_j = self.piece.evaluate(self.x).constraint_row(j)
-        two = self.system.along(self.x, x_dot, 2)[row] + row_j @ x_two[: n + 1]
-        x_three = self.piece.packed(self.third)
-        cross = (self.system.along(self.x, x_dot + x_two, 2) - self.system.along(self.x, x_dot - x_two, 2))[row] / 4.0
-        three = self.system.along(self.x, x_dot, 3)[row] + 3.0 * cross + row_j @ x_three[: n + 1]
-        scale = float(self.piece.scales.gap[j])
-        return self._first((float(two) / scale, float(three) / scale)) * scale
+        row_j, scale = self.piece.evaluate(self.x).constraint_row(j), float(self.piece.scales.gap[j])
 
-    def _first(self, values: tuple[float, ...]) -> float:
+        def values() -> Iterator[float]:  # derivatives of order three take long, and are not always needed
+            yield float(self._bent[row] + row_j @ self.piece.packed(self.second)[: n + 1]) / scale
+            yield float(self._turned[row] + row_j @ self.piece.packed(self.third)[: n + 1]) / scale
+
+        return self._first(values()) * scale
+
+    @cached_property
+    def _bent(self) -> Array:
+        """Second derivatives of all rows along ẋ."""
+        return np.asarray(self.system.along(self.x, self.piece.packed(self.t), 2))
+
+    @cached_property
+    def _turned(self) -> Array:
+        """Third derivatives of all rows along ẋ, and three times the second ones along ẋ and ẍ."""
+        x, x_dot, x_two = self.x, self.piece.packed(self.t), self.piece.packed(self.second)
+        cross = (self.system.along(x, x_dot + x_two, 2) - self.system.along(x, x_dot - x_two, 2)) / 4.0
+        return np.asarray(self.system.along(x, x_dot, 3) + 3.0 * cross)
+
+    def _first(self, values: Iterable[float]) -> float:
         small = np.sqrt(self.tolerances.singularity)
         return next((value for value in values if abs(value) > small), 0.0)
