@@ -49,5 +49,5 @@ class ActiveSet(Method):
         relaxations = self.relaxations if start is None else 0
         knobs = (self.max_iterations, self.patience, relaxations, problem.symmetric, self.safeguard)
         tol = tolerances.complementarity / 10
-        z, code, sweeps = kernels.lcp.active_set(problem.M, problem.q, active, knobs, tol)
+        z, code, sweeps = kernels.lcp.active_set(*problem.writable(), active, knobs, tol)
         return Attempt(z, _OUTCOMES[code], sweeps)

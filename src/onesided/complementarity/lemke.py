@@ -31,6 +31,6 @@ class Lemke(Method):
     def attempt(self, problem: LCP, start: Array | None, tolerances: Tolerances) -> Attempt:
         """Pivot until z₀ leaves the basis or nothing can leave."""
         limit = self.pivots_per_unknown * (problem.n + 1)
-        z, code, pivots = kernels.pivots.lemke(problem.M, problem.q, limit, tolerances.rank)
+        z, code, pivots = kernels.pivots.lemke(*problem.writable(), limit, tolerances.rank)
         outcomes = {kernels.lcp.SOLVED: Status.solved, kernels.lcp.RAY: Status.ray_termination}
         return Attempt(z, outcomes.get(code, Status.max_iterations), pivots)

@@ -122,6 +122,10 @@ class LCP(Problem):
         """Return M (n, n) and q (n,) with F(z) ≈ M z + q near x."""
         return self.M, self.q
 
+    def writable(self) -> tuple[Array, Array]:
+        """Copies of M and q for compiled loops: those of arrays that are read-only would be compiled once more."""
+        return np.array(self.M), np.array(self.q)
+
     def scaled(self) -> tuple["LCP", float]:
         """Return the problem with data of size one, and the factor that takes its z back to this one's."""
         M_size = float(np.abs(self.M).max(initial=0.0)) or 1.0

@@ -39,7 +39,7 @@ def as_mask(index_set: Indices, n: int) -> Mask:
 def regular_point(problem: LCP, index_set: Indices, tolerances: Tolerances) -> Array:
     """Return the only point of a piece with regular M_AA, for data of size one."""
     z = np.zeros(problem.n)
-    z[index_set] = kernels.lcp.solve_piece(problem.M, problem.q, index_set, tolerances.rank)[0]
+    z[index_set] = kernels.lcp.solve_piece(*problem.writable(), index_set, tolerances.rank)[0]
     return clean(z, tolerances)
 
 
