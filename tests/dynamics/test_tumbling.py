@@ -56,14 +56,14 @@ def usual(seed):
     return thrown(seed, np.eye(3), 1.0)
 
 
-def thrown(seed, turned, unit, far=0.0):
+def thrown(seed, turned, unit, far=0.0, method=EventDriven()):  # noqa: B008 - frozen
     """Place and attitude at the end, in its units and the frame of a floor `far` from the origin; the motion."""
     rng, first = np.random.default_rng(seed), Rotation.random(random_state=seed).as_matrix()
     v, spin = 0.5 * rng.normal(size=3) * unit, 4.0 * rng.normal(size=3)
     origin = turned @ np.full(3, far * unit)
     start = np.r_[origin + turned @ [0.0, 0.0, 0.35 * unit], Rotation.from_matrix(turned @ first).as_rotvec()]
     system = in_frame(turned, unit, float(turned[:, 2] @ origin))
-    motion = simulate(system, start, np.r_[turned @ v, spin], (0.0, 0.6), method=EventDriven())
+    motion = simulate(system, start, np.r_[turned @ v, spin], (0.0, 0.6), method=method)
     assert motion.status is Status.finished
     attitude = turned.T @ Rotation.from_rotvec(motion.q[-1, 3:]).as_matrix()
     return np.r_[turned.T @ (motion.q[-1, :3] - origin) / unit, attitude.ravel()], motion
@@ -113,6 +113,14 @@ def test_a_blow_with_friction_is_one_impulse_in_both_methods():
         motion = cube(Moreau(step=step), 0.23)
         assert motion.status is Status.finished
         assert motion.v[-1] == pytest.approx(exact.v[-1], abs=40.0 * step)
+
+
+@pytest.mark.parametrize("unit", [1e-6, 1e6])
+def test_steps_do_not_depend_on_units(unit):
+    turned = Rotation.random(random_state=99).as_matrix()
+    plain, _ = thrown(0, np.eye(3), 1.0, method=Moreau(step=2e-3))
+    other, _ = thrown(0, turned, unit, method=Moreau(step=2e-3))
+    assert other == pytest.approx(plain, abs=1e-6)
 
 
 def test_a_cube_that_tumbles_to_rest_by_steps_comes_closer_to_the_one_by_events():

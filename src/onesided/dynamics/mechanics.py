@@ -70,6 +70,11 @@ class MotionSizes:
         """The largest speed of contacts that is to be expected."""
         return self.lever * self.fastest
 
+    @property
+    def of_gaps(self) -> float:
+        """The largest gap that is to be expected."""
+        return self.lever * float(np.max(self.q, initial=0.0)) / float(np.max(self.units))
+
     def grow(self, q: Array, v: Array) -> None:
         """Take states into account, one or several."""
         farthest, fastest = float(np.max(np.abs(q - self.home), initial=0.0)), float(np.max(np.abs(v), initial=0.0))

@@ -74,7 +74,7 @@ class World:
     @property
     def closed_below(self) -> float:
         """A gap below this is closed [length]."""
-        return self.tolerances.gap * float(self.sizes.q.max())
+        return self.tolerances.gap * self.sizes.of_gaps
 
     @property
     def round_off(self) -> float:
@@ -192,7 +192,7 @@ class World:
             terms = self.sparse_terms(t, q, v)
             gaps = self.gaps(terms)
             before, off = off, max(-gaps.min(initial=0.0), float(np.max(np.abs(terms.c[joints]), initial=0.0)))
-            if off <= EPS * float(self.sizes.q.max()) or off >= 0.5 * before:
+            if off <= EPS * self.sizes.of_gaps or off >= 0.5 * before:
                 break
             near = np.flatnonzero(gaps <= 10.0 * off)
             W, G = terms.G[rows.gaps[near]], terms.G[joints]
@@ -324,7 +324,7 @@ def _rechecked(world: World, outcome: Outcome) -> tuple[Drift, Check, Ledger]:
     joints = PhaseEquations(equations, rows.always)
     held = points._replace(mu=points.mu[:, joints.chosen])
     some, _ = recheck(Mechanics(joints, None, world.tolerances), held, joints.of(found))
-    length = float(world.sizes.q.max())
+    length = world.sizes.of_gaps
     hard = np.delete(found.gaps, rows.soft, axis=1)
     penetration = np.maximum(-hard.min(axis=1, initial=0.0), 0.0) / length
     smooth = float(outcome.smooth)  # in time stepping, velocities and forces belong to the middle of a step
@@ -362,7 +362,7 @@ def _verdict(world: World, outcome: Outcome, drift: Drift, lam: Array, gaps: Arr
     if size and not lam.min() >= -tolerance.residual * size - _by_late_times(outcome.points.t, lam):
         words.append(f"a contact pulls: λ = {lam.min():.2g}")
     off = np.max(np.minimum(np.abs(lam), size) * np.maximum(gaps, 0.0), initial=0.0)
-    if outcome.smooth and size and not off <= 100.0 * tolerance.gap * size * world.sizes.q.max():
+    if outcome.smooth and size and not off <= 100.0 * tolerance.gap * size * world.sizes.of_gaps:
         words.append(f"a contact presses at a distance: λ·g = {off:.2g}")
     return words
 

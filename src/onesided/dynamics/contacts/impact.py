@@ -27,13 +27,19 @@ class Response(NamedTuple):
 def respond(M: Array, held: Array, forces: Array) -> Response:
     """M x − heldᵀ ν = forces, held x = 0, by rank: joints may depend on each other."""
     n, m = len(M), len(held)
-    K = kkt_matrix(M, held)
-    right = np.zeros((n + m, forces.shape[1]))
-    right[:n] = forces
     if m == 0:
         return Response(np.linalg.solve(M, forces), np.zeros((0, forces.shape[1])))
-    found = np.linalg.lstsq(K, right, rcond=4.0 * EPS * (n + m))[0]
-    return Response(found[:n], -found[n:])
+    unit = _units(M)
+    right = np.zeros((n + m, forces.shape[1]))
+    right[:n] = forces * unit[:, None]
+    found = np.linalg.lstsq(kkt_matrix(M * unit * unit[:, None], held * unit), right, rcond=4.0 * EPS * (n + m))[0]
+    return Response(found[:n] * unit[:, None], -found[n:])
+
+
+def _units(M: Array) -> Array:
+    """Units in which coordinates have the same inertia; ones where some have none."""
+    inertia = np.diagonal(M)
+    return np.asarray(inertia**-0.5) if np.all(inertia > 0.0) else np.ones(len(M))
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,8 +100,10 @@ def taken_up(M: Array, G: Array, push: Array) -> tuple[Array, Array]:
     n, m = len(M), len(G)
     if m == 0 or not np.any(push):
         return np.zeros(n), np.zeros(m)
-    found = np.linalg.lstsq(kkt_matrix(M, G), np.concatenate([np.zeros(n), -push]), rcond=4.0 * EPS * (n + m))[0]
-    return found[:n], -found[n:]
+    unit = _units(M)
+    K = kkt_matrix(M * unit * unit[:, None], G * unit)
+    found = np.linalg.lstsq(K, np.concatenate([np.zeros(n), -push]), rcond=4.0 * EPS * (n + m))[0]
+    return found[:n] * unit, -found[n:]
 
 
 def lcp(D: Array, u: Array, tolerances: Tolerances) -> Array:

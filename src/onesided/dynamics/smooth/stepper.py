@@ -117,6 +117,10 @@ class Accuracy:
     def norm(self, mechanics: Mechanics, dq: Array, dv: Array) -> float:
         """Root mean square of an error in units of the tolerance: 1 is as good as asked."""
         lengths, speeds = mechanics.sizes.of_errors(closely=self.closely)
+        units = mechanics.units
+        if np.ptp(units) > 0.0:  # coordinates of several kinds: as long, or fast, as their units
+            alike = units / float(np.max(units))
+            lengths, speeds = lengths.max() * alike, speeds.max() * alike
         q = dq / np.maximum(lengths, self.floor * lengths.max())
         v = dv / np.maximum(speeds, self.floor * speeds.max())
         return math.sqrt((q @ q + v @ v) / (2 * len(q))) / self.rtol
