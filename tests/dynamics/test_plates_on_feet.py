@@ -184,6 +184,7 @@ def _step_between(x, y, side, i, q):
     return jnp.array([w[2] + y * w[3] - x * w[4], w[0] + h * w[4] - w[5] * y, w[1] - h * w[3] + w[5] * x])
 
 
+@cache
 def stack(number):
     """Plates on each other, on equal feet; the uppermost is pushed and turned."""
 
