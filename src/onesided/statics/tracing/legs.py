@@ -32,13 +32,16 @@ def told_apart(where: Standpoint, curve: Curve, c: CurvePoint, row: int) -> Stan
     """The place of a contact change without those that are about to change a little later on.
 
     Tolerances are shares of sizes that may be far larger than forces and gaps of a fine mesh: by its rate a margin
-    says how far away its own event is.
+    says how far away its own event is. That of `row` is here, even if rounding of its gap, which may be nearly tangent,
+    says otherwise.
     """
     later = c.margins > np.maximum(LATER * np.abs(c.rates), _margin_errors(where, curve, c))
     codes = list(where.active.codes)
     for i in np.flatnonzero(later):
         if codes[i] == State.weak and curve.k + i != row:
             codes[i] = State.strong if curve.k + i in curve.rows else State.inactive
+    if codes[row - curve.k] == State.inactive:
+        codes[row - curve.k] = State.weak
     return replace(where, active=ConstraintStates(tuple(int(code) for code in codes)))
 
 
