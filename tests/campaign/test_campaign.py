@@ -74,7 +74,6 @@ def test_many(family, first, record_property):
     check(family, range(first, first + LONG[family][1]), record_property)
 
 
-@pytest.mark.parametrize("seed", [9000010, 9000037, 9100163])
-def test_rounding_that_is_larger_than_what_steps_or_gaps_are_measured_by(seed):
-    """Far from the origin, behind a map of condition 10⁵, and on a gap that is nearly tangent, where it closes."""
-    assert units.judge(seed).outcome == "right"
+def test_a_gap_that_is_nearly_tangent_opens():
+    """Its terms cancel: rounding is more than what a gap with so small a slope is measured by."""
+    assert units.judge(9100163).outcome == "right"

@@ -41,9 +41,6 @@ SHARE = 0.01  # of the residual that a path may have: what its points are correc
 NODES = 4  # tangents that the predictor uses at most
 OFF_CENTRE = 0.1  # share of a step by which a place may be off its middle
 ROW = 16  # most single steps in a row: what is seen on the first makes the others useless
-SCATTERS = 4.0  # times what the residual left at a point moves it: another point may be off by as much
-GRANTS = 200  # most of these on a path
-FADES = 0.5  # share of the rounding seen at a step that is granted to the next
 SHORT = 0.1  # steps along which stiffness is taken to change linearly on soft modes
 
 
@@ -121,8 +118,6 @@ class Steps(PathStepper):
     previous: CurvePoint | None = None
     earlier: CurvePoint | None = None
     landing: Array | None = None
-    noise: float = 0.0
-    granted: int = 0
 
     def __init__(self, method: PredictorCorrector, watch: PathWatch, most: int) -> None:
         super().__init__(method.first_step)
@@ -253,43 +248,25 @@ class Steps(PathStepper):
         while self.step > self.watch.tolerances.minimum_step:
             h, self.located = self.step, None
             y, border, h = self._aim(h)
-            reach = max(method.miss * h, self.noise)
-            found = newton(self.curve, y, border, target=target, limit=NEWTON, reach=reach)
+            found = newton(self.curve, y, border, target=target, limit=NEWTON, reach=method.miss * h)
             if found.converged and self._in_cell(found.y):
                 move = found.y - a.y
                 b = make_point(self.curve, found, a.t, a.s + math.sqrt(move @ move))
                 b.sense = b.sense or a.sense
                 angle = math.acos(min(1.0, float(a.t @ b.t)))
-                self.step = h * self._growth(angle, max(found.first - self.noise, 0.0) / h)
+                self.step = h * self._growth(angle, found.first / h)
                 inside = self.cell is None or turns_inside(self.curve, a, b, self.cell)
                 if angle <= 2.0 * method.turn and inside and self._resolved(a, b, h) and self._explained(a, b, h):
                     until = self._surveyed(a, b, found.e) if alone else 1.0
                     if until == 1.0:
                         self.step, self.tried = min(self.step, method.max_step * max(1.0, LONG * b.s)), (h, found.e)
-                        self.noise *= FADES
                         return b
                     self.step = until * h
                 else:
                     self.step = min(self.step, 0.5 * h)
             else:
                 self.step, self.blind = 0.4 * h, not math.isfinite(found.error + found.e.energy)
-                self._grant(h)
         return None
-
-    def _grant(self, h: float) -> None:
-        """Let predictions miss by what rounding moves points here, less than a first step, where that is more.
-
-        Far from the origin, in coordinates that mix stiff and soft motions, and on slender structures it is more than
-        what steps that are short enough otherwise may miss. A path that needs it again and again gets nowhere.
-        """
-        curve, a = self.curve, self.point
-        if self.granted == GRANTS:
-            return
-        e = curve.evaluate(a.x)
-        moved = curve.across(e, a.t, curve.residual(e))
-        noise = SCATTERS * math.sqrt(float(moved @ moved))
-        if max(self.noise, self.method.miss * h) < noise <= self.method.first_step:
-            self.noise, self.granted = noise, self.granted + 1
 
     def _aim(self, h: float) -> tuple[Array, Plane, float]:
         """Where a step leads by prediction, the plane in which it is corrected, its length: up to a kink of p."""
