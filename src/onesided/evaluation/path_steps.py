@@ -34,7 +34,7 @@ from onesided.evaluation.step_data import (
 from onesided.evaluation.step_planes import chosen_tree, plane_ahead, plane_in_the_middle
 
 CHUNK = 128  # most points of one call
-HOT, HOT_ENTRIES = 16, 4_000  # calls after which a loop is compiled thoroughly, at least; those of matrices so large
+HOT, HOT_ENTRIES = 16, 2_000  # calls after which a loop is compiled thoroughly, at least; those of matrices so large
 VECTORS = 7  # of `Here`
 SMALL_SIZE = 16  # unknowns up to which elimination by loops beats calling the library
 LAST = 9  # numbers of a point besides unknowns, tangent and blocks
