@@ -184,9 +184,8 @@ def _once(job: _Job, atlas: "_Atlas") -> Path:
     run = job.origin.begin(job.ray)
 
     def items() -> Iterator[PathItem]:
-        for item in items_of(run):
-            event = item.event if item.event is None else with_fixed_rays(atlas.group, item.event)
-            item = replace(item, event=event)  # noqa: PLW2901 - the same with all its rays
+        for item in _with_all_rays(items_of(run), atlas.group):
+            event = item.event
             known = event is not None and event.kind is not Kind.bound and not atlas.enter(item)
             if item.status is Status.closed:
                 atlas.close(job.origin.where.x, item)
@@ -199,6 +198,15 @@ def _once(job: _Job, atlas: "_Atlas") -> Path:
                 return
 
     return collect(job.origin.where.system, run.first, items(), job.origin, [])
+
+
+def _with_all_rays(items: Iterator[PathItem], group: Symmetry | None) -> Iterator[PathItem]:
+    """Points and events of a run, the latter with the rays that a symmetry promises."""
+    for item in items:
+        if group is None or item.event is None:
+            yield item
+        else:
+            yield replace(item, event=with_fixed_rays(group, item.event))
 
 
 class _Atlas:

@@ -6,10 +6,11 @@ smaller system on the configurations that it keeps. High orders that alone tell 
 
 from collections.abc import Iterator
 from dataclasses import replace
-from itertools import combinations_with_replacement, islice
+from itertools import combinations, islice
 
 import numpy as np
 
+from onesided.base.errors import SolveError
 from onesided.base.tolerances import QUARTER_DIGITS
 from onesided.base.types import Array, Indices
 from onesided.results import Event, Kind, Ray
@@ -26,17 +27,21 @@ from onesided.system.symmetry import Symmetry
 
 APART = 0.5  # share of the distance between images of a ray within which another one is taken for it
 FIRST = 60  # points of a branch among which one is looked for from which it can be followed in the whole system
+KEPT = 2  # dimension of what a subgroup is to keep: one vanishing mode and the response to p
 SEVERAL = 2  # null vectors, that along the path among them, beyond which more than one mode vanishes
 
 
-def with_fixed_rays(group: Symmetry | None, event: Event) -> Event:
+def with_fixed_rays(group: Symmetry, event: Event) -> Event:
     """The event with the rays that symmetry promises, where branches of several modes that vanish may be missing."""
     rays_, where = event.rays, None if event.origin is None else event.origin.where
     doubtful = event.kind is Kind.smooth_bifurcation and not rays_.complete and rays_.multiplicity > SEVERAL
-    if group is None or where is None or not doubtful or where.system.derivatives.large or len(where.weak):
+    if where is None or not doubtful or where.system.derivatives.large or len(where.weak):
         return event
     here = group.isotropy(where.x[: where.system.n])
-    promised = [ray for keep in _deciding(here, _modes(where)) for ray in _orbit(here, keep, event)]
+    try:
+        promised = [ray for keep in _deciding(here, _modes(where)) for ray in _orbit(here, keep, event)]
+    except SolveError:  # the smaller systems cannot be followed: what is known stays as doubtful as it was
+        return event
     if not promised:
         return event
     listed = _merged(list(rays_.rays), promised, where.unit)
@@ -56,20 +61,25 @@ def _modes(where: Standpoint) -> Array:
 
 def _deciding(here: Symmetry, modes: Array) -> Iterator[Indices]:
     """Subgroups, one of each class of conjugate ones, that keep one vanishing mode and the response to p."""
-    count = modes.shape[1]
+    unit = np.eye(modes.shape[1])
     scaled, images = modes / here.length[:, None], here.matrices @ modes / here.length[:, None]
     acting = np.stack([np.linalg.lstsq(scaled, image, rcond=None)[0] for image in images])
     seen: set[frozenset[int]] = set()
-    for g, h in combinations_with_replacement(range(len(here)), 2):
-        left = np.vstack([acting[g] - np.eye(count), acting[h] - np.eye(count)])
-        sigma, V = np.linalg.svd(left)[1:]
-        fixed = V[int(np.count_nonzero(sigma > QUARTER_DIGITS)) :].T
-        if fixed.shape[1] != 2:
-            continue
+    spaces = [_fixed(M - unit) for M in acting]
+    one = [space for space in spaces if space.shape[1] == KEPT]
+    more = [g for g, space in enumerate(spaces) if g and space.shape[1] > KEPT]  # element 0 is the identity
+    pairs = (_fixed(np.vstack([acting[g] - unit, acting[h] - unit])) for g, h in combinations(more, 2))
+    for fixed in (*one, *(space for space in pairs if space.shape[1] == KEPT)):
         keep = np.flatnonzero(np.max(np.abs(acting @ fixed - fixed), axis=(1, 2)) <= QUARTER_DIGITS)
         if frozenset(keep.tolist()) not in seen:
             seen |= set(_conjugates(here, keep))
             yield keep
+
+
+def _fixed(left: Array) -> Array:
+    """Columns that a matrix takes to zero."""
+    sigma, V = np.linalg.svd(left)[1:]
+    return np.asarray(V[int(np.count_nonzero(sigma > QUARTER_DIGITS)) :].T)
 
 
 def _conjugates(group: Symmetry, keep: Indices) -> Iterator[frozenset[int]]:
