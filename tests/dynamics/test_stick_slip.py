@@ -9,6 +9,9 @@ from hypothesis import strategies as st
 from scipy.optimize import brentq
 
 from onesided import Contact, EventDriven, Moreau, Status, System, iter_simulate, simulate, with_contacts
+from onesided.dynamics.contacts import phase_changes
+from onesided.dynamics.contacts.friction_modes import ContactDecision
+from onesided.dynamics.contacts.sliding import ContactMode
 
 EVENTS = EventDriven()
 
@@ -260,3 +263,22 @@ def test_painleve_rod_that_turns_into_the_paradox_stops_where_forces_grow_withou
     assert motion.status is Status.jammed
     assert np.tan(motion.q[-1, 2]) == pytest.approx(3 - np.sqrt(5), abs=1e-6)
     assert motion.lam[-1, 0] > 1e4 * motion.lam[0, 0]
+
+
+@pytest.mark.parametrize("wrong", ["sticks", "presses"])
+def test_a_phase_that_begins_beyond_its_limits_is_decided_again(monkeypatch, wrong):
+    """A block on a steep slope that is taken to stick, a block that is lifted taken to press: forces say otherwise."""
+    steep = 0.0 if wrong == "presses" else 0.9
+    lift = 2.0 * G if wrong == "presses" else 0.0
+    system = System(
+        ("x", "y"), lambda q, p, th: G * (jnp.cos(steep) * q[1] - jnp.sin(steep) * q[0]) - lift * q[1],
+        mass=lambda q, th: jnp.eye(2), unilateral={"floor": lambda q, p, th: q[1]},
+        contacts={"floor": Contact(friction=0.3, slip=lambda q, v, th: v[:1])},
+    )  # fmt: skip
+    once, right = [ContactDecision(ContactMode((0,), sticking=(0,)))], phase_changes.decide
+    monkeypatch.setattr(phase_changes, "decide", lambda *given: once.pop() if once else right(*given))
+    motion = simulate(system, [0.0, 0.0], [0.0, 0.0], (0.0, 1.0), method=EVENTS)
+    assert not once
+    assert motion.status is Status.finished
+    along, away = G * (np.sin(steep) - 0.3 * np.cos(steep)) * (lift == 0.0), max(lift - G, 0.0)
+    assert motion.q[-1] == pytest.approx([along / 2, away / 2], abs=1e-9)

@@ -25,7 +25,10 @@ def _hook(event, _arguments):
         _events.append(event)
 
 
-sys.addaudithook(_hook)
+@pytest.fixture(autouse=True, scope="module")
+def _listening():
+    """Hooks stay for ever and are called at every `id` and `open`: this one is set when these tests begin."""
+    sys.addaudithook(_hook)
 
 
 def refuse(text):

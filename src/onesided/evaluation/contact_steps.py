@@ -131,7 +131,6 @@ class Leap:
         self._soft = np.array([law is not None for law in laws], dtype=bool)
         rubs = [(self.cones.real & (self.cones.owner == i)[:, None]).any() for i in range(len(names))]
         self._rubs = np.array(rubs, dtype=bool)
-        self._at_once = self._rubs & (of.joints + of.rolling == 0)
         self._always = np.r_[0 : of.joints, of.m : of.m + of.rolling]
         self._joints_hold = float(len(self._always) > 0)
         self.steps, self.asked = compiled(self._steps, static_argnums=5), 0
@@ -318,7 +317,7 @@ class Leap:
         changes = jnp.abs(free - own)
         slow = jnp.where(e < 1.0, rules.rest, STILL) * changes
         slow = jnp.where(e > 0.0, slow, rules.rest * jnp.max(jnp.where(near, changes, 0.0)))
-        hits = near & (at.gaps + 0.5 * rules.h * free < 0.0) & (own < -slow) & ((e > 0.0) | self._at_once)
+        hits = near & (at.gaps + 0.5 * rules.h * free < 0.0) & (own < -slow) & ((e > 0.0) | self._rubs)
         wanted, held = (u + change).at[:true, 0].add(b), self._soft & self._rubs & (known > 0.0)
         stiff = jnp.stack([at.D[i, 0, i * newton.w] for i in range(true)])
         wanted = wanted.at[:true, 0].set(jnp.where(self._soft, -stiff * known, wanted[:true, 0]))

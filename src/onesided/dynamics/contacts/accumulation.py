@@ -5,20 +5,18 @@ Bodies that rock from edge to edge do so without restitution, too: then all edge
 
 import numpy as np
 
-from onesided.base.tolerances import EPS
 from onesided.base.types import Array
 from onesided.dynamics.contacts.contact_run import World
 from onesided.dynamics.contacts.sliding import ContactMode
 from onesided.dynamics.mechanics import MotionState
 from onesided.evaluation.motion_terms import Terms
 
-UNSEEN = 128.0 * EPS  # heights below this share of the terms that a gap is made of cannot be followed
 FAINT = 0.001  # of its largest impact: where to look whether a contact leaves visibly
 SERIES = 32  # intervals that the ratio of a geometric series is taken from
 
 
 class Accumulations:
-    """Times of the impacts of every contact; `ended` counts accumulations.
+    """Times of the impacts of every contact; `ended` counts accumulations, `closed_at` says when each was closed last.
 
     Impacts slower than `rest` × the largest of the same contact are at their end.
     """
@@ -26,6 +24,7 @@ class Accumulations:
     def __init__(self, world: World, rest: float) -> None:
         self._world, self._rest, self.ended = world, rest, 0
         self._times: dict[int, list[float]] = {}
+        self.closed_at = np.full(len(world.names), world.request.first)
 
     @property
     def rest_below(self) -> Array:
@@ -36,16 +35,20 @@ class Accumulations:
         """Remember an impact of a contact: the times of all so far."""
         times = self._times.setdefault(i, [])
         times.append(t)
+        self.closed_at[i] = t
         return times
 
     def ends(self, i: int, t: float, speed: float, unseen: list[int]) -> bool:
         """Whether impacts of this contact, with this one, decay so that they end within a time that does not matter."""
-        times = self.hit(i, t)
-        slow = i in unseen or speed <= self.rest_below[i]
-        if not slow or self._world.rows.restitution[i] == 1.0 or len(times) < 3:
+        self.hit(i, t)
+        return (i in unseen or speed <= self.rest_below[i]) and self.decays(i)
+
+    def decays(self, i: int) -> bool:
+        """Whether the last impacts of a contact followed each other faster and faster."""
+        times = self._times[i]
+        if self._world.rows.restitution[i] == 1.0 or len(times) < 3:
             return False
-        early, late = times[-2] - times[-3], times[-1] - times[-2]
-        return late < early
+        return times[-1] - times[-2] < times[-2] - times[-3]
 
     def limit(self, i: int) -> tuple[float, str]:
         """The end of the accumulation, a geometric series of intervals, and what to say about it."""
@@ -64,15 +67,13 @@ class Accumulations:
 def unseen_hops(world: World, state: MotionState, terms: Terms, hit: list[int]) -> tuple[list[int], Array]:
     """Contacts that would leave for, or come without restitution from, a height that is round-off: u²/(2 a).
 
-    With them the speeds u of all contacts below which that is so; zero where no impact is faint.
+    With them the speeds u of all contacts below which that is so.
     """
     rows, zero, speeds = world.rows, np.zeros_like(state.q), terms.c_dot[world.rows.gaps]
     slow = [i for i in hit if -speeds[i] <= FAINT * world.touch.speed[i]]
-    if not slow:
-        return [], np.zeros(len(speeds))
     free = world.mechanics(ContactMode())
     a = free.accelerate(state.t, state.q, zero, state.v, np.zeros(free.equations.rows)).a
     pushed = terms.G[rows.gaps] @ a + terms.gamma[rows.gaps]
-    unseen = np.sqrt(2.0 * np.maximum(-pushed, 0.0) * UNSEEN * world.touch.sums(terms))
+    unseen = np.sqrt(2.0 * np.maximum(-pushed, 0.0) * world.touch.unseen(terms))
     share = np.where(rows.restitution > 0.0, rows.restitution, 1.0)
     return [i for i in slow if share[i] * -speeds[i] <= unseen[i]], np.minimum(unseen, FAINT * world.touch.speed)

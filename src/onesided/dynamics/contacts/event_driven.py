@@ -19,7 +19,7 @@ import numpy as np
 from onesided.base.arguments import checked
 from onesided.base.errors import UsageError
 from onesided.base.types import Array, Status
-from onesided.dynamics.contacts.accumulation import FAINT, UNSEEN
+from onesided.dynamics.contacts.accumulation import FAINT
 from onesided.dynamics.contacts.contact_run import Outcome, World, check_events, collect
 from onesided.dynamics.contacts.flights import FlightKnobs, Flights
 from onesided.dynamics.contacts.moments import MomentFinder, PhaseEnd
@@ -28,6 +28,7 @@ from onesided.dynamics.contacts.rule_matters import names_that_matter
 from onesided.dynamics.contacts.sliding import ContactMode, SlidingMechanics
 from onesided.dynamics.contacts.slip_steps import SlipStepper
 from onesided.dynamics.contacts.soft import flipped, signs_at, with_soft
+from onesided.dynamics.contacts.touching import UNSEEN
 from onesided.dynamics.crawl import Crawl
 from onesided.dynamics.feedback import FeedbackError
 from onesided.dynamics.mechanics import Mechanics, MotionState
@@ -258,6 +259,10 @@ class Flight:
         self._note_loose(mechanics, mode)
         stepper = self._stepper(mechanics, settled, end)
         finder = MomentFinder(world, mode, mechanics, settled, self._users)
+        denied = None if self._same else finder.denied(settled)
+        if denied is not None:
+            self._mu = self._full(mechanics, settled)
+            return settled, denied
         if state is not self._flown:
             yield self._record(stepper, settled)
         for _ in range(world.request.max_steps):

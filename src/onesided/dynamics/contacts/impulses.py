@@ -8,8 +8,8 @@ implicit step). Contacts in reach may just close within the step, or move along 
 with g the gap at the end without the contact's own velocity and τ the change of that velocity by curvature; P_T is in
 the cone of friction. Contacts with restitution that hit do so in the middle of the step, after half of the other
 forces, u₂ + e u₁ ≥ 0 ⊥ P_N ≥ 0, with all that touch; those that they set in motion follow until none hits: elastic
-impacts keep the energy. So do contacts with friction and no restitution, but of systems with joints: friction of a blow
-in two parts, one that closes the gap and one that stops, is another than that of the whole.
+impacts keep the energy. So do contacts with friction and no restitution: friction of a blow in two parts, one that
+closes the gap and one that stops, is another than that of the whole.
 """
 
 from collections.abc import Iterator
@@ -40,7 +40,7 @@ ROUNDS = 100  # of impacts in a step, for each contact in reach
 
 
 class Impulse(NamedTuple):
-    """Velocity at the end of a step, the impulses of all rows of G, and which contacts hit first."""
+    """Velocity at the end of a step; impulses of all rows of G; (rounds, contacts) which contacts were hit in turn."""
 
     v: Array
     rows: Array
@@ -64,9 +64,10 @@ class Aim(NamedTuple):
 
 
 class Pushed(NamedTuple):
-    """A step's linear equations: A (v⁺ − v) = f + Gᵀ P; impulses of the step before; who hits, where that is known.
+    """A step's linear equations: A (v⁺ − v) = f + Gᵀ P; impulses of the step before; who was hit in turn so far.
 
-    `soft` are the normal impulses of compliant contacts, zero for the others.
+    Forces are found in rounds: what was hit in one is hit in the next, others may come after them. `soft` are the
+    normal impulses of compliant contacts, zero for the others.
     """
 
     v: Array
@@ -113,7 +114,7 @@ class Impulses:
         self._own = [(int(gap), *some) for gap, some in zip(self.rows.gaps, slips, strict=True)]
         self._directions = np.array([len(some) for some in slips], dtype=np.intp)
         self._firm = bool(np.any(self.rows.static > self.rows.friction))
-        self._at_once = (self.rows.restitution > 0.0) | ((self._directions > 0) & (len(self._always) == 0))
+        self._at_once = (self.rows.restitution > 0.0) | (self._directions > 0)
         self.plain = not np.any(self._directions) and not len(self._always) and len(self.rows.gaps) > 0
         self.plain = self.plain and not len(self.rows.soft)
 
@@ -127,7 +128,7 @@ class Impulses:
             dv, P, off, count = kernels.measure_steps.frictionless(A, f, G, contacts, knobs, SEARCH)
             if off <= self.accuracy:
                 self.note(off, count)
-                return Impulse(step.v + dv, P, np.zeros(len(P), dtype=bool))
+                return Impulse(step.v + dv, P, self._none_hit())
         return self._general(step)
 
     def note(self, off: float, count: int) -> None:
@@ -155,7 +156,7 @@ class Impulses:
         taken[self._always] = step.aim.push
         total = step.f + soft @ terms.G[self.rows.gaps]
         change = answer(step.A, held, total[:, None], taken[kept])[:, 0]
-        impulses, hits = np.zeros(len(terms.G)), np.zeros(len(self.rows.gaps), dtype=bool)
+        impulses, hits = np.zeros(len(terms.G)), self._none_hit()
         impulses[self.rows.gaps] = soft
         reach = self.reach(step.aim, terms.G[self.rows.gaps] @ change, soft)
         if reach is not None:
@@ -166,12 +167,15 @@ class Impulses:
             W[known] = 0.0
             X = answer(step.A, held, W.T.copy(), None)
             D, reach = self._given(W @ X, reach, soft)
-            P, hits[reach.near] = self.resolve(D, reach, step.last[chosen], step.hits)
+            P, hits = self.resolve(D, reach, step.last[chosen], step.hits)
             impulses[chosen] = P
             change, total = change + X @ P, total + W.T @ P
         if len(held):
             impulses[self._always] = self._shared(terms.G[self._always], step.A @ change - total)
         return Impulse(step.v + change, impulses, hits)
+
+    def _none_hit(self) -> Mask:
+        return np.zeros((0, len(self.rows.gaps)), dtype=bool)
 
     def _given(self, D: Array, reach: Reach, soft: Array) -> tuple[Array, Reach]:
         """D and velocities with equations d (P − P_known) = 0 for the normal impulses of compliant contacts."""
@@ -210,20 +214,21 @@ class Impulses:
         return Reach(near, u[near], change[near], gaps, b, normal)
 
     def resolve(self, D: Any, reach: Reach, last: Array, known: Mask | None) -> tuple[Array, Mask]:
-        """Impulses of the rows in reach, by D = W A⁻¹ Wᵀ; and which contacts hit first."""
-        first = self._hits(reach, reach.u[reach.normal]) if known is None else known[reach.near]
+        """Impulses of the rows in reach, by D = W A⁻¹ Wᵀ; and which contacts were hit in turn."""
+        known = self._none_hit() if known is None else known
         struck: Array = np.zeros(len(reach.u))
-        if first.any():
-            struck = self._strike(D, reach, last, first)
+        hits = known
+        if np.any(known) or self._hits(reach, reach.u[reach.normal]).any():
+            struck, hits = self._strike(D, reach, last, known)
         u = reach.u + reach.change + D @ struck
         u[reach.normal] += reach.b
         scale = max(float(np.max(np.abs(u))), float(np.max(np.abs(reach.b))))
         if np.min(u[reach.normal]) >= -EPS * scale:
-            return struck, first
-        start = last if not first.any() else 0.0 * last
-        if self._firm and not first.any():
-            return self._with_static(D, u, reach, start, scale), first
-        return struck + self.cone(D, u, reach.near, start, scale), first
+            return struck, hits
+        start = 0.0 * last if len(hits) else last
+        if self._firm and not len(hits):
+            return self._with_static(D, u, reach, start, scale), hits
+        return struck + self.cone(D, u, reach.near, start, scale), hits
 
     def _hits(self, reach: Reach, u: Array) -> Mask:
         """Contacts with restitution, or friction, that approach with velocities u and would pass within the step."""
@@ -233,26 +238,37 @@ class Impulses:
         fast = np.where(e > 0.0, slow, REST * np.max(np.abs(change)))  # what lies on what falls as well is at rest
         return np.asarray(passes & (u < -fast) & self._at_once[reach.near])
 
-    def _strike(self, D: Any, reach: Reach, last: Array, first: Mask) -> Array:
-        """Impulses of impacts, one set of contacts after the other until none hits."""
-        normal, total, hits = reach.normal, np.zeros(len(reach.u)), first
+    def _strike(self, D: Any, reach: Reach, last: Array, known: Mask) -> tuple[Array, Mask]:
+        """Impulses of impacts, one set of contacts after the other until none hits: those that are known first."""
+        normal, total, sets = reach.normal, np.zeros(len(reach.u)), [some[reach.near] for some in known]
         touching = (reach.gaps <= self.world.closed_below) | ((last[normal] > 0.0) & np.isfinite(reach.gaps))
-        for _ in range(ROUNDS * (1 + len(normal))):
-            if not hits.any():
-                break
-            w = reach.u + 0.5 * reach.change + D @ total
-            struck = hits | (touching & (w[normal] <= 0.0))  # those that separate would gain energy
-            some = np.flatnonzero(struck)
-            rows = np.flatnonzero(np.repeat(struck, 1 + self._directions[reach.near]))
-            u, e, places = w[rows], self.rows.restitution[reach.near[some]], np.searchsorted(rows, normal[some])
-            scale = float(np.max(np.abs(u)))
-            u[places] += e * np.minimum(u[places], 0.0)
-            P = self.cone(D[rows][:, rows], u, reach.near[some], np.zeros(len(rows)), scale)
-            total[rows] += P
-            hits = self._hits(reach, (reach.u + D @ total)[normal])
+        for turn in range(len(sets) + ROUNDS * (1 + len(normal))):
+            if turn == len(sets):
+                hits = self._hits(reach, (reach.u + D @ total)[normal])
+                if not hits.any():
+                    break
+                w = reach.u + 0.5 * reach.change + D @ total
+                sets.append(hits | (touching & (w[normal] <= 0.0)))  # those that separate would gain energy
+            total += self._struck(D, reach, total, sets[turn])
+        hits = self._hits(reach, (reach.u + D @ total)[normal])
         left = np.max(np.abs((reach.u + D @ total)[normal][hits]), initial=0.0)
         self.unfinished = max(self.unfinished, float(left) / float(np.max(np.abs(reach.u[normal]))))
-        return total
+        found = np.zeros((len(sets), len(self.rows.gaps)), dtype=bool)
+        found[:, reach.near] = sets
+        return total, found
+
+    def _struck(self, D: Any, reach: Reach, total: Array, struck: Mask) -> Array:
+        """Impulses of contacts that are hit together, after the impulses so far."""
+        found, some = np.zeros(len(total)), np.flatnonzero(struck)
+        if not len(some):
+            return found
+        rows = np.flatnonzero(np.repeat(struck, 1 + self._directions[reach.near]))
+        u = (reach.u + 0.5 * reach.change + D @ total)[rows]
+        e, places = self.rows.restitution[reach.near[some]], np.searchsorted(rows, reach.normal[some])
+        scale = float(np.max(np.abs(u)))
+        u[places] += e * np.minimum(u[places], 0.0)
+        found[rows] = self.cone(D[rows][:, rows], u, reach.near[some], np.zeros(len(rows)), scale)
+        return found
 
     def _with_static(self, D: Any, u: Array, reach: Reach, last: Array, scale: float) -> Array:
         """Impulses of contacts, of which those that stuck in the step before slide beyond static friction only."""

@@ -37,7 +37,7 @@ class SparseImpulses(Impulses):
         values = terms.M.ravel()[self._mass_source]
         solve = self._solver(values)
         change = solve(step.f)
-        impulses, hits = np.zeros(len(terms.c_dot)), np.zeros(len(rows.gaps), dtype=bool)
+        impulses, hits = np.zeros(len(terms.c_dot)), self._none_hit()
         reach = self.reach(step.aim, (G @ change)[rows.gaps])
         if reach is not None:
             chosen = self._chosen(reach)
@@ -45,7 +45,7 @@ class SparseImpulses(Impulses):
             X = sparse.csr_array(W.T.multiply(1.0 / values[:, None])) if self._diagonal else solve(W.T.toarray())
             D = block_pattern(sparse.csr_array(W @ X), abs(G[rows.gaps[reach.near]]), self._directions[reach.near])
             reach = reach._replace(u=step.aim.u[chosen], change=W @ change)
-            impulses[chosen], hits[reach.near] = self.resolve(D, reach, step.last[chosen], step.hits)
+            impulses[chosen], hits = self.resolve(D, reach, step.last[chosen], step.hits)
             change = change + X @ impulses[chosen]
         return Impulse(step.v + change, impulses, hits)
 

@@ -61,7 +61,21 @@ class MomentFinder:
             groups.insert(0, Forces(mechanics, mode, world.rows, self._slacks))
             names.insert(0, self._force_moments())
         self._moments, self._gaps_at = names, len(groups) - 2
+        self._forces = groups[0] if isinstance(groups[0], Forces) else None
         self._scanner = Scanner(groups, start, world.request.last - world.request.first)
+
+    def denied(self, start: MotionState) -> PhaseEnd | None:
+        """What ends the phase as it begins: the force, limit or slip that is farthest below zero, None if none is.
+
+        Contacts that touch without force are left as they were decided on: whether they press is a choice.
+        """
+        if self._forces is None:
+            return None
+        values = self._forces.real(start)
+        bands, count = self._slacks(start.mu, values), len(self.mode.closed) + len(self.mode.sticking)
+        below = (values / np.where(bands > 0.0, bands, 1.0))[: count + len(self._sliding)]
+        worst = int(np.argmin(np.where(np.isfinite(below), below, 0.0)))
+        return self._moments[0][worst] if below[worst] < -1.0 else None
 
     def _force_moments(self) -> list[PhaseEnd]:
         names, labels, mode = self.world.names, self.world.rows.labels, self.mode

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from onesided.base.tolerances import EPS, MOST_DIGITS, QUARTER_DIGITS
-from onesided.base.types import Array, Indices, Mask
+from onesided.base.types import Array, Indices
 from onesided.dynamics.contacts.contact_run import World
 from onesided.dynamics.contacts.impact import taken_up
 from onesided.dynamics.contacts.impulses import Aim, Impulse, Impulses, Pushed
@@ -39,7 +39,6 @@ class Stepped(NamedTuple):
     v: Array
     rows: Array
     u: Array
-    hits: Mask
     off: float
     stopped: Array | None = None
 
@@ -75,34 +74,46 @@ class MoreauSteps:
         if self.joined:
             return self._with_joints(begin)
         found, off = self._implicit(begin, terms) if self.scheme.implicit else self._explicit(begin, terms)
-        q = self.equations.space.retract(terms.q, self.scheme.theta * self.scheme.h * found.v)
-        stopped = self._stopped(begin.t + self.scheme.h, terms, found) if np.any(found.hits) else None
-        return Stepped(q, found.v, found.rows, terms.c_dot[self.world.rows.gaps], found.hits, off, stopped)
+        u, end = terms.c_dot[self.world.rows.gaps], self.impulses.end
+        place = _Place(begin.t + self.scheme.h, terms.q, 0.0 * begin.v, end)
+        q = place.at(self.equations, found.v)
+        return Stepped(q, found.v, found.rows, u, off, self._stopped(place, begin, terms, u, found))
 
-    def _stopped(self, t: float, terms: Terms, found: Impulse) -> Array | None:
+    def _stopped(self, place: "_Place", begin: Begin, terms: Terms, u: Array, found: Impulse) -> Array | None:
         """The end with gaps closed of contacts without restitution that were hit: they stop there, not before.
 
-        All others that press keep their gaps.
+        All others that press keep their gaps; joints hold. `u` are the rates of the gaps before.
         """
-        rows, end, space = self.world.rows, self.impulses.end, self.equations.space
+        rows, v = self.world.rows, found.v
+        if not np.any(found.hits):
+            return None
         M, G = self.equations.matrices(terms)
         W, presses = G[rows.gaps], found.rows[rows.gaps] > 0.0
-        stay = presses & (rows.restitution == 0.0) & (W @ found.v <= self.world.at_rest_below)
-        q = space.retract(terms.q, end * found.v)
-        first = self.world.equations.gaps(t, q)
-        fresh = found.hits & stay & (first > self.world.round_off)
+        stay = presses & (rows.restitution == 0.0) & (u + W @ (v - begin.v) <= self.world.at_rest_below)
+        first = self._residuals(place, begin, v)
+        fresh = np.any(found.hits, axis=0) & stay & (first[rows.gaps] > self.world.closed_below)
         if not np.any(fresh):
             return None
-        move = _Closing(M, W, np.flatnonzero(presses), np.flatnonzero(fresh))
-        v, gaps = found.v, first
+        kept = np.concatenate([self.impulses.held(G), rows.gaps[presses]])
+        move, left = _Closing(M, G, kept, rows.gaps[fresh]), first
+        aim = np.zeros(len(G))
+        aim[rows.gaps] = np.where(stay, 0.0, first[rows.gaps])
         for _ in range(CLOSINGS):
-            off = np.where(stay, gaps, gaps - first)[move.contacts]
+            off = (left - aim)[move.rows]
             if np.max(np.abs(off)) <= self.world.round_off:
                 break
-            v = v + move.by(off / end)
-            q = space.retract(terms.q, end * v)
-            gaps = self.world.equations.gaps(t, q)
-        return np.asarray(q)
+            v = v + move.by(off / place.late)
+            left = self._residuals(place, begin, v)
+        return place.at(self.equations, v)
+
+    def _residuals(self, place: "_Place", begin: Begin, v: Array) -> Array:
+        """Residuals of joints and gaps at the end of a step with velocity v; none of rows at velocity level."""
+        q, found = place.at(self.equations, v), np.zeros(self.equations.rows)
+        if len(self.world.rows.joints):
+            found[: self.equations.m], _ = self.equations.stepped(0.0, place.t, q, 0.0 * v, v, begin.mu)
+        else:
+            found[: self.equations.m] = self.world.equations.gaps(place.t, q)
+        return found
 
     @property
     def fine(self) -> float:
@@ -155,7 +166,7 @@ class MoreauSteps:
             change = float(np.max(np.abs(found.v - guess)))
             if not change > self.fine:
                 break
-            guess, last, hits = found.v, found.rows, found.hits if found.hits.any() else None
+            guess, last, hits = found.v, found.rows, found.hits if len(found.hits) else None
         return found, self._off(change)
 
     def _pushes(self, begin: Begin, terms: Terms, guess: Array, last: Array) -> tuple[Array, Array]:
@@ -182,9 +193,9 @@ class MoreauSteps:
             guess, last, hits = found.v, found.rows, found.hits
             if not change > self.fine or (change >= 0.5 * before and self._off(change) <= MOST_DIGITS):
                 break
-        mean = v + theta * (found.v - v)
-        q = self.equations.space.retract(begin.q, h * mean)
-        return Stepped(q, found.v, found.rows, aim.u[self.world.rows.gaps], found.hits, self._off(change))
+        u, place = aim.u[self.world.rows.gaps], _Place(begin.t + h, begin.q, (1.0 - theta) * h * v, theta * h)
+        stopped = self._stopped(place, begin, terms, u, found)
+        return Stepped(place.at(self.equations, found.v), found.v, found.rows, u, self._off(change), stopped)
 
     def _middle(self, end: Array, terms: Terms, velocities: tuple[Array, Array, Array]) -> Aim:
         """What rows must do so that residuals, `end` for the guess, vanish at the end; rolling holds in the middle."""
@@ -202,22 +213,35 @@ class MoreauSteps:
         )
 
 
-class _Closing:
-    """The shortest moves, in the metric of the mass, that change gaps of pressing contacts by given amounts.
+class _Place(NamedTuple):
+    """Where a step ends, at time t: q∘exp(δ + late v) for a velocity v at its end."""
 
-    Of the bodies that are connected with the contacts in `fresh` only: `contacts` are theirs.
+    t: float
+    q: Array
+    delta: Array
+    late: float
+
+    def at(self, equations: ContactEquations, v: Array) -> Array:
+        """The configuration."""
+        return np.asarray(equations.space.retract(self.q, self.delta + self.late * v))
+
+
+class _Closing:
+    """The shortest moves, in the metric of the mass, that change residuals of rows that hold by given amounts.
+
+    Of the bodies that are connected with the `fresh` rows only: `rows` are theirs, of those `kept`.
     """
 
-    def __init__(self, M: Array, W: Array, pressing: Indices, fresh: Indices) -> None:
-        group = together(M, W[pressing])
-        self._moved = np.isin(group, group[np.any(W[fresh] != 0.0, axis=0)])
-        self.contacts = pressing[np.any(W[pressing][:, self._moved] != 0.0, axis=1)]
-        self._M, self._W = M[np.ix_(self._moved, self._moved)], W[self.contacts][:, self._moved]
+    def __init__(self, M: Array, G: Array, kept: Indices, fresh: Indices) -> None:
+        group = together(M, G[kept])
+        self._moved = np.isin(group, group[np.any(G[fresh] != 0.0, axis=0)])
+        self.rows = kept[np.any(G[kept][:, self._moved] != 0.0, axis=1)]
+        self._M, self._G = M[np.ix_(self._moved, self._moved)], G[self.rows][:, self._moved]
 
     def by(self, amounts: Array) -> Array:
-        """The move (n,) that lessens the gaps of its contacts by so much."""
+        """The move (n,) that lessens the residuals of its rows by so much."""
         found = np.zeros(len(self._moved))
-        found[self._moved] = taken_up(self._M, self._W, amounts)[0]
+        found[self._moved] = taken_up(self._M, self._G, amounts)[0]
         return found
 
 

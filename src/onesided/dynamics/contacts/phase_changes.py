@@ -8,14 +8,15 @@ import numpy as np
 
 from onesided.base.errors import SolveError
 from onesided.base.tolerances import SOME_DIGITS
-from onesided.base.types import Array, Indices, Status
+from onesided.base.types import Array, Indices, Mask, Status
 from onesided.dynamics.contacts.accumulation import FAINT, Accumulations, unseen_hops
 from onesided.dynamics.contacts.contact_run import World
 from onesided.dynamics.contacts.friction_modes import ContactDecision, at_limit, collide_with_friction, decide
 from onesided.dynamics.contacts.impact import ImpactImpulses, collide, support, taken_up
 from onesided.dynamics.contacts.just_after import Later, just_after
 from onesided.dynamics.contacts.moments import PhaseEnd
-from onesided.dynamics.contacts.sliding import ContactMode, PhaseStart, SlidingMechanics, StickingMechanics
+from onesided.dynamics.contacts.sharing import combined
+from onesided.dynamics.contacts.sliding import CLEAR, ContactMode, PhaseStart, SlidingMechanics, StickingMechanics
 from onesided.dynamics.contacts.soft import with_soft
 from onesided.dynamics.mechanics import MotionState
 from onesided.evaluation.motion_terms import Terms
@@ -24,6 +25,7 @@ from onesided.results import Occurrence
 from onesided.results.path import format_number
 from onesided.system.contact_equations import ContactRows, PhaseEquations
 
+AT_ONCE = 2.0**-6  # of the time since a contact was closed: what it is hit within happens now
 HOP = SOME_DIGITS  # of the largest speed of a contact: hops whose time is round-off are no faster
 LOOPS = "what touching contacts do next leads back to itself; try Moreau(step=…)"
 Tell = Callable[[Occurrence, MotionState, str, str], None]
@@ -91,6 +93,7 @@ class PhaseChanges:
         touching = self._touching(terms, before)
         speeds = terms.c_dot[world.rows.gaps]
         slow = self._slow(state, terms, mode)
+        touching = self._at_once(state.t, terms, touching, slow, before)
         hit = [int(i) for i in touching if speeds[i] < -slow[i]]
         if hit:
             world.touch.hit(speeds, touching)
@@ -104,7 +107,8 @@ class PhaseChanges:
             beside = W @ W[i] > 0.0  # contacts of the same bodies, which come to rest with it
             most = np.where(np.arange(len(W)) == i, FAINT if below else HOP, HOP) * world.touch.speed
             slow = np.where(beside, np.maximum(slow, np.minimum(np.abs(speeds), most)), slow)
-        resting = touching[np.abs(speeds[touching]) <= slow[touching]]
+        resting = self._all_at_rest(terms, touching, np.abs(speeds) <= slow)
+        self.series.closed_at[[*mode.closed, *mode.idle, *touching]] = state.t
         opening = before.name if before.is_at(Occurrence.opens) else ""
         if world.rows.finite(resting):
             held = self._held(state, terms, mode) if before.is_at(Occurrence.slips) and not hit else None
@@ -114,14 +118,45 @@ class PhaseChanges:
             idle = [world.names[i] for i in mode.idle]
             again = before.repeated > 1 or before.name in idle  # neither force nor way: held rather than hit for ever
             begins = before.name if before.is_at(Occurrence.contact) and again else ""
+            if before.is_at(Occurrence.sticks):
+                together = self._at_rest_together(state, terms, resting, mode)
+                if together is not None:
+                    return together
             found = self._decided(state, terms, resting, forced, (opening, begins))
             if found.status.ok:
-                return PhaseAfter(state, found.mode)
+                return PhaseAfter(self._without_slip(state, terms, found.mode), found.mode)
             return PhaseAfter(state, found.mode, found.status, f"at t = {state.t:.9g}, {found.note}")
         forces = support(terms, world.rows, resting, world.tolerances).rows[world.rows.gaps]
         least = world.tolerances.force * float(np.max(forces, initial=0.0))
         pressing = (int(i) for i in resting if forces[i] > least and world.names[i] != opening)
         return PhaseAfter(state, ContactMode(tuple(pressing)))
+
+    def _at_rest_together(
+        self, state: MotionState, terms: Terms, resting: Indices, before: ContactMode
+    ) -> PhaseAfter | None:
+        """State and mode where contacts with slips too small to have directions stick, too; None if they do not.
+
+        Feet of one body come to rest together, but for round-off.
+        """
+        rows, least = self.world.rows, self.world.at_rest_below
+        slip = {b: float(np.linalg.norm(terms.c_dot[list(rows.slips[b])])) for b in rows.finite(resting)}
+        some = tuple(sorted(b for b in slip if slip[b] <= CLEAR * least))
+        if all(slip[b] <= least for b in some):
+            return None
+        closed = tuple(int(i) for i in resting)
+        still = self._without_slip(state, terms, replace(before, closed=closed, sticking=some))
+        after = terms._replace(c_dot=terms.c_dot + terms.G @ (still.v - state.v))
+        found = self._decided(still, after, resting, {}, ("", ""))
+        return PhaseAfter(still, found.mode) if found.status.ok and set(some) <= {*found.mode.sticking} else None
+
+    def _without_slip(self, state: MotionState, terms: Terms, mode: ContactMode) -> MotionState:
+        """The state with slip that counts as none taken from contacts that stick: it would be theirs for ever."""
+        rows = self.world.rows
+        slips = [row for b in mode.sticking for row in rows.slips[b]]
+        if np.max(np.abs(terms.c_dot[slips]), initial=0.0) == 0.0:
+            return state
+        held = rows.held(np.array(mode.closed, dtype=np.intp), mode.sticking)
+        return replace(state, v=state.v + taken_up(terms.M, terms.G[held], terms.c_dot[held])[0])
 
     def _decided(
         self, state: MotionState, terms: Terms, resting: Indices, forced: dict[int, Array], names: tuple[str, str]
@@ -210,6 +245,38 @@ class PhaseChanges:
             closed[self.world.names.index(before.name)] = True
         return np.flatnonzero(closed)
 
+    def _at_once(self, t: float, terms: Terms, touching: Indices, slow: Array, before: PhaseBefore) -> Indices:
+        """Those that touch now: not contacts that will be hit later, however low they hop.
+
+        Their gap is more than round-off, and takes time to close, compared with that since they were closed.
+        """
+        rows, touch = self.world.rows.gaps[touching], self.world.touch
+        joined = np.isin(touching, [*before.mode.closed, *before.mode.idle])
+        if before.is_at(Occurrence.contact):
+            joined |= touching == self.world.names.index(before.name)
+        gaps, speeds = terms.c[rows], terms.c_dot[rows]
+        way = np.abs(speeds) * (t - self.series.closed_at[touching])
+        later = (speeds < -slow[touching]) & (gaps > touch.unseen(terms)[touching]) & (gaps > AT_ONCE * way)
+        return touching[joined | ~later]
+
+    def _all_at_rest(self, terms: Terms, touching: Indices, still: Mask) -> Indices:
+        """Touching contacts at rest, with those whose gaps follow theirs and are closed as far as theirs are.
+
+        A fourth foot is as far from the floor as three others, which count as closed, say together.
+        """
+        world, rows = self.world, self.world.rows
+        resting = touching[still[touching]]
+        gaps, below = terms.c[rows.gaps], world.touch.closed_below(world.touch.sums(terms))
+        near = np.setdiff1d(np.flatnonzero(still & (gaps <= np.sum(below[resting]))), [*touching, *rows.soft])
+        G = terms.G * world.request.system.units
+        held = G[np.concatenate([rows.always, rows.gaps[resting]])]
+        more = []
+        for i in near:
+            shares = combined(held, G[rows.gaps[i]])
+            if shares is not None and gaps[i] <= below[i] + np.abs(shares[len(rows.always) :]) @ below[resting]:
+                more.append(int(i))
+        return np.sort(np.concatenate([resting, np.array(more, dtype=np.intp)]))
+
     def _slow(self, state: MotionState, terms: Terms, before: ContactMode) -> Array:
         """Speeds that are none; of joints until now, to the accuracy to which joints are met."""
         slow = self.world.at_rest(state, terms)
@@ -243,9 +310,12 @@ class PhaseChanges:
         if found is None:
             raise SolveError("the impulses of an impact with friction could not be found", state)
         v = state.v + found.change
-        if ended:
+        left = terms.c_dot[rows.gaps] + terms.G[rows.gaps] @ found.change
+        leaves = (left > world.at_rest(state, terms)) & (left <= faint)
+        if ended or leaves[touching].any():
             slow, held = self._brought_to_rest(replace(state, v=v), touching, faint)
             v += slow
+            ended = [i for i in hit if i in ended or self.series.decays(i)]
             ended = [i for i in ended if held or self.world.rows.restitution[i] > 0.0]
         after = world.terms(state.t, state.q, v)
         lost = float(0.5 * found.rows @ (terms.c_dot + after.c_dot))

@@ -74,10 +74,16 @@ def wanted(found: Array, G: Array, others: Array, contact: Indices) -> Array:
 
 def follows(G: Array, other: Array) -> bool:
     """Whether a gradient depends on the rows of G."""
+    return combined(G, other) is not None
+
+
+def combined(G: Array, other: Array) -> Array | None:
+    """Shares of the rows of G, the smallest, that a gradient is the sum of; None where it does not depend on them."""
     if not len(G):
-        return False
-    left = other - np.linalg.lstsq(G.T, other, rcond=DEFAULT.rank)[0] @ G
-    return bool(np.linalg.norm(left) <= np.sqrt(DEFAULT.rank) * np.linalg.norm(other))
+        return None
+    shares = np.linalg.lstsq(G.T, other, rcond=DEFAULT.rank)[0]
+    left = np.linalg.norm(other - shares @ G)
+    return np.asarray(shares) if left <= np.sqrt(DEFAULT.rank) * np.linalg.norm(other) else None
 
 
 def with_least_share(found: Array, G: Array, contact: Indices, stuck: list[Stuck]) -> Array:

@@ -189,13 +189,12 @@ class SlidingMechanics(Mechanics):
         return max(min(each), self.none / self.sizes.lever)
 
     def turning(self, state: MotionState) -> float:
-        """ρ: the rate at which friction turns a slip that grows; zero where none does."""
+        """ρ: the rate at which friction turns a slip in space; zero where there is none."""
         whole = self._whole.terms(state.t, state.q, np.zeros_like(state.q), state.v, np.zeros(self._whole.m))
         each = [0.0]
         for place, friction, slips, _ in self._sliders:
-            slip, grows = whole.c_dot[slips], whole.G[slips] @ state.a + whole.gamma[slips]
-            speed = float(np.linalg.norm(slip))
-            if len(slips) > 1 and (speed <= self.none or slip @ grows > 0.0):
+            speed = float(np.linalg.norm(whole.c_dot[slips]))
+            if len(slips) > 1:
                 each.append(friction * state.mu[place] * self._yield(whole, slips) / max(speed, self.none))
         return max(each)
 

@@ -1,9 +1,10 @@
-"""Steps of a phase in which contacts slide in space: where slip has just begun, its direction is stiff.
+"""Steps of a phase in which contacts slide in space: where slip has just begun, or ends, its direction is stiff.
 
 Friction turns a slip s towards the direction in which it accelerates at the rate ρ = μ λ |W_T M⁻¹ W_Tᵀ|/|s|, without
 bound as s → 0. Where sticking ends because the force reaches Coulomb's limit, s grows like the square of time, and
-explicit steps from there would be without number. The motion itself is smooth: collocation (Radau IIA with three
-stages), the directions of slip unknown at each stage, follows it by steps that its own accuracy allows.
+explicit steps from there, or to where it comes to rest, would be without number. The motion itself is smooth:
+collocation (Radau IIA with three stages), the directions of slip unknown at each stage, follows it by steps that its
+own accuracy allows.
 """
 
 import math
@@ -21,6 +22,7 @@ from onesided.dynamics.smooth.radau import A, C
 STABLE = 3.0  # h ρ that explicit steps bear
 COSTS = 3.0  # explicit steps for one by collocation, for each coordinate
 COLLOCATED = 4  # order of the error by which steps are chosen, with the loss that stiffness brings
+AGAIN = 2.0  # times as far, with every explicit step, collocation is tried once more where it failed
 HALVED = 7.0  # by how much two half steps are better than a whole one, at least
 TURNS = 3  # rounds for a first guess of the directions
 NEWTON, FRESH = 24, 4  # iterations, and after how many of them derivatives are taken anew
@@ -30,7 +32,7 @@ HOPELESS = 1.0 / EPS  # the error of a step whose equations were not solved
 
 
 class SlipStepper(ExplicitStepper):
-    """Explicit steps, and collocation where the direction of a growing slip is too stiff for them."""
+    """Explicit steps, and collocation where the direction of slip is too stiff for them."""
 
     def __init__(self, mechanics: SlidingMechanics, state: MotionState, t_end: float, method: Projected) -> None:
         super().__init__(mechanics, state, t_end, method)
@@ -54,6 +56,7 @@ class SlipStepper(ExplicitStepper):
         bearable = STABLE / max(self._sliding.turning(self.state), EPS)
         self._stiff = COSTS * len(self.state.v) * bearable < min(self._reach, t_end - self.state.t)
         if not self._stiff:
+            self._reach = min(AGAIN * self._reach, t_end - self.state.t)
             self.h, self.order = min(self.h, max(bearable, self.smallest)), ExplicitStepper.order
             return super().step(t_end)
         self.order, begin = COLLOCATED, self.h

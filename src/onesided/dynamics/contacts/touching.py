@@ -8,6 +8,7 @@ from onesided.evaluation.motion_terms import Terms
 from onesided.system.contact_equations import ContactRows
 
 ROUNDED = 1024.0 * EPS  # a gap or speed below this share of the terms it is made of comes from round-off
+UNSEEN = 128.0 * EPS  # heights of hops below this share of these terms cannot be followed
 SLOW = 10.0  # tolerances of the residual within which a speed is zero
 
 
@@ -31,6 +32,10 @@ class Touch:
     def closed_below(self, sums: Array) -> Array:
         """Gaps that count as closed, from the sizes of their terms."""
         return np.asarray(self._tolerances.gap * self.length + ROUNDED * sums)
+
+    def unseen(self, terms: Terms) -> Array:
+        """Heights of hops that cannot be told from round-off of a place."""
+        return np.asarray(UNSEEN * self.sums(terms))
 
     def closed(self, terms: Terms) -> Array:
         """Which gaps are closed at a state."""

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from heapq import merge
+from heapq import heappop, heappush, merge
 from typing import NamedTuple
 
 import numpy as np
@@ -23,6 +23,7 @@ LONG = 16.0  # a motion is looked at in at least so many times the pieces of one
 LOOSE = 0.001  # relative error of the motion within a step beyond which the step is looked at in halves
 HALVES = 4  # times that a step is halved
 FARTHER = 4.0  # times as far from its beginning a zero in doubt is looked for next
+GUESSED = 2.0**-16  # of a span: how far a zero may be from where it was guessed, with nothing between
 DOUBTFUL = 10.0  # a crossing no deeper than so many errors of the motion within the step is made sure of
 
 
@@ -65,13 +66,23 @@ class Scanner:
         for span in spans(before, after):
             found = merge(*(self._crossings(n, group, span) for n, group in self.groups), key=lambda c: c[0].guess)
             denied: dict[tuple[int, int], Watched] = {}
-            for crossing, n, group, size in found:
+            late: list[tuple[float, int, FoundZero]] = []  # farther on than was guessed: others may come before
+            at_once = GUESSED * (span.end.t - span.start.state.t)
+            for k, (crossing, n, group, size) in enumerate(found):
+                while late and late[0][0] <= crossing.guess:
+                    yield heappop(late)[-1]
                 place = _Located(span, group, crossing, ROUNDING * size)
                 state = place.state()
-                if state is not None:
-                    yield FoundZero(n, crossing.which, crossing.falling, state, place.before)
-                elif not crossing.touch:
-                    denied[n, crossing.which] = group
+                if state is None:
+                    if not crossing.touch:
+                        denied[n, crossing.which] = group
+                    continue
+                zero = FoundZero(n, crossing.which, crossing.falling, state, place.before)
+                if not late and state.t - crossing.guess <= at_once:
+                    yield zero
+                else:
+                    heappush(late, (state.t, k, zero))
+            yield from (zero for *_, zero in sorted(late))
             for (n, f), group in denied.items():
                 self._look_again(n, f, group, span)
 
