@@ -15,6 +15,7 @@ import numpy as np
 from onesided.base.types import Array
 from onesided.evaluation.compiling import Compiled, compiled
 from onesided.evaluation.equilibrium_blocks import Evaluation, ThreadKeeps
+from onesided.evaluation.flat import depends
 from onesided.evaluation.jax_process import prepare_jax
 from onesided.evaluation.native_newton import NativeBlocks
 from onesided.evaluation.parameter_slopes import ParameterSlopes
@@ -22,6 +23,8 @@ from onesided.evaluation.path_steps import Stepping
 from onesided.evaluation.rows import families
 from onesided.evaluation.sparsity import Directions, directions
 from onesided.evaluation.step_data import Blocks
+from onesided.evaluation.straight import straight
+from onesided.evaluation.taylor_lines import MOST, AlongLines
 from onesided.evaluation.user_functions import Function, Scalar, differentiable
 
 CHUNK = 64  # points of one call where there are many
@@ -203,7 +206,8 @@ class Derivatives:
 
     def along(self, x: Array, direction: Array, vector: Any, order: int) -> Array:
         """dᵏ/dsᵏ of (L_q, c) along the straight line x + s·direction, k = `order`, at s = 0: (n + m,)."""
-        return self._energy_along(x, direction, vector, order)[1:]
+        found: Array = self._energy_along(x, direction, vector, order)[1:]
+        return found
 
     def curvature(self, x: Array, direction: Array, vector: Any) -> float:
         """d²L/ds² along x + s·direction at constant multipliers: the energy itself is differentiated.
@@ -214,11 +218,26 @@ class Derivatives:
         return float(found[0] - x[self.n + 1 :] @ found[1 + self.n :])
 
     def _energy_along(self, x: Array, direction: Array, vector: Any, order: int) -> Array:
-        return np.asarray(self._along(x, direction, vector, order))
+        """The same of (U, L_q, c)."""
+        function = self._along_lines.of(order)
+        if function is None:
+            return np.asarray(self._along(x, direction, vector, order))
+        found: Array = function([np.ascontiguousarray(one, dtype=np.float64) for one in (x, vector, direction)])[0]
+        return found
+
+    @cached_property
+    def _along_lines(self) -> AlongLines:
+        """Machine code for that, from the operations of the first derivatives."""
+        sizes = self.n + 1 + self.m, len(self.names)
+        return AlongLines(lambda: straight(self._packed_residual, *sizes, most=MOST), sizes, range(sizes[0]))
 
     def values(self, q: Any, p: Any, vector: Any) -> tuple[Any, Any]:
         """Energy and constraint values (m,), bilateral first, to be differentiated further."""
         return self._U(q, p, vector), self._constraints(q, p, vector)
+
+    def may_depend_on_p(self, vector: Any) -> bool:
+        """Whether p is used in energy or constraints; nothing is differentiated for it."""
+        return depends(self.values, (jnp.zeros(self.n), jnp.zeros(()), vector), 1)
 
     def _split(self, x: Any) -> tuple[Any, Any, Any]:
         return x[: self.n], x[self.n], x[self.n + 1 :]

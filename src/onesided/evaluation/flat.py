@@ -122,6 +122,16 @@ def flattened(closed: Any, calls: Set[str] = CALLS, whole: Set[str] = frozenset(
     return Flat(made.count, inputs, constants, tuple(reversed(lines)), outputs)
 
 
+def depends(function: Callable[..., Any], arguments: tuple[Any, ...], which: int) -> bool:
+    """Whether a result of a function may depend on one of these arrays: operations lead from it to there."""
+    flat = flattened(jax.make_jaxpr(function)(*arguments))
+    reached = {flat.inputs[which]}
+    for line in flat.lines:
+        if not reached.isdisjoint(line.inputs):
+            reached.update(line.outputs)
+    return not reached.isdisjoint(flat.outputs)
+
+
 def retraced(function: Callable[..., Any]) -> Callable[..., Any]:
     """The same function of arrays, traced once for arguments of the same shapes: later calls repeat its operations.
 

@@ -34,7 +34,7 @@ TWO = {*ARITHMETIC, *ORDERED, *OF_TRUTHS, "atan2", "pow", "rem", "max", "min"}
 GIVEN = {name: 3 if name == "select" else 2 if name in TWO else 1 for name in OPERATIONS}  # how many values it takes
 CODE = {name: code for code, name in enumerate(OPERATIONS)}
 KNOWN = (False, True)  # truths are written as −1 and −2, other constants by their place below that
-HEAD = struct.Struct("<5q")  # inputs, operations, values that they take, outputs, constants
+HEAD = struct.Struct("<6q")  # inputs, operations, values that they take, outputs, constants, rules of derivatives
 DIGEST = hashlib.sha256().digest_size
 LARGEST = 16 * 2**20  # bytes of an entry that is read
 
@@ -122,7 +122,7 @@ def packed(line: StraightLine) -> bytes:
     codes = bytes(CODE[operation.name] for _, operation in line.operations)
     taken = [written(one) for _, operation in line.operations for one in operation.inputs]
     outputs = [written(one) for one in line.outputs]
-    head = HEAD.pack(line.inputs, len(codes), len(taken), len(outputs), len(constants))
+    head = HEAD.pack(line.inputs, len(codes), len(taken), len(outputs), len(constants), line.ruled)
     numbers = np.array([*taken, *outputs], dtype="<i4").tobytes()
     body = head + codes + numbers + b"".join(constants)
     return hashlib.sha256(body).digest() + body
@@ -138,14 +138,14 @@ def unpacked(data: bytes, expected: tuple[int, int]) -> StraightLine:
     body = data[DIGEST:]
     if len(body) < HEAD.size or hashlib.sha256(body).digest() != data[:DIGEST]:
         raise _DamagedError
-    inputs, count, taken, made, constants = HEAD.unpack_from(body)
+    inputs, count, taken, made, constants, ruled = HEAD.unpack_from(body)
     sizes = count, 4 * (taken + made), 8 * constants
     if (inputs, made) != expected or min(count, taken, constants) < 0 or len(body) != HEAD.size + sum(sizes):
         raise _DamagedError
     codes = body[HEAD.size : HEAD.size + count]
     numbers = np.frombuffer(body, "<i4", taken + made, HEAD.size + count).tolist()
     known = np.frombuffer(body, "<f8", constants, HEAD.size + count + sizes[1]).tolist()
-    return _LineReading(inputs, known).line(codes, numbers, taken)
+    return _LineReading(inputs, known).line(codes, numbers, taken)._replace(ruled=bool(ruled))
 
 
 class _LineReading:

@@ -1,7 +1,7 @@
 """Newton's method on a curve, with one further linear equation, as one call of machine code for small systems.
 
 Evaluation, solution by LAPACK and correction are those of `statics.curves.corrections.newton`. What takes
-a closer look (a singular matrix, numbers that are none, a residual that stops falling) is left to that function.
+a closer look (a singular matrix, numbers that are none, a residual that stops falling, a long step) is left to it.
 """
 
 import ctypes
@@ -16,6 +16,10 @@ from onesided.base.types import Array, Indices
 from onesided.evaluation.machine_code import LONG, MachineCode, array_address, counted_loop, lapack_address, made_once
 
 CONVERGED, FAILED, ASK = 1, 0, 2  # how it ended; the last: by closer looks
+FALLS = 0.2  # share of a residual below which the next one falls; at a double zero each is a quarter of the last
+SHRINKS = 0.4  # share of a step below which the next one falls; at a double zero they are halved
+HOPELESS = 1e3  # growth of the residual in one step after which no other helps
+WIDE = 30.0  # how many times as far as a solution may be a single step may lead, if the next one leads back
 DOUBLE = ir.DoubleType()
 INT = ir.IntType(32)  # of LAPACK
 DOUBLES, LONGS, INTS = DOUBLE.as_pointer(), LONG.as_pointer(), INT.as_pointer()
@@ -23,7 +27,7 @@ BLOCKS = ir.FunctionType(ir.VoidType(), [LONGS, *[DOUBLES] * 3])  # (context, x,
 SOLVER = ir.FunctionType(ir.VoidType(), [INTS, INTS, DOUBLES, INTS, INTS, DOUBLES, INTS, INTS])
 NUMBERS = ("blocks", "n", "w", "m")
 POINTERS = ("context", "columns", "rows", "unit", "factor", "weight")
-VARIABLES = "error", "previous", "first", "size", "sign", "volume", "total"
+VARIABLES = "error", "previous", "before", "short", "first", "size", "sign", "volume", "total"
 TOLD = ("orientation", "volume", "first", "error", "iterations")
 
 
@@ -119,11 +123,19 @@ class _NewtonText:
         self._divide(made, room)
         self.variables = {name: self.b.alloca(DOUBLE) for name in VARIABLES}
         self.numbers = {name: self.b.alloca(INT) for name in ("rows", "sides", "info")}
-        self._set("previous", DOUBLE(float("inf")))
+        for name in ("previous", "before"):
+            self._set(name, DOUBLE(float("inf")))
+        self._set("short", self._short())
         self._set("first", DOUBLE(0.0))
         self._each(self.N, lambda i: self._copy(start, self.y, i))
         counted_loop(self.b, self.b.add(self.limit, LONG(1)), self._step)
         self._finish(FAILED, self.limit)
+
+    def _short(self) -> Any:
+        """Length of a step that leads nowhere [`corrections.Convergence.short`]."""
+        b, own = self.b, self.b.fmul(DOUBLE(WIDE), self.reach)
+        least = b.fmul(DOUBLE(SMALL), b.select(b.fcmp_ordered("<", own, DOUBLE(1.0)), own, DOUBLE(1.0)))
+        return b.select(b.fcmp_ordered(">", least, DOUBLE(10 * EPS)), least, DOUBLE(10 * EPS))
 
     def _objects(self) -> list[tuple[Any, Any]]:
         return list(zip(self.run.args[:5], (LONGS, *[DOUBLES] * 4), strict=True))
@@ -179,20 +191,23 @@ class _NewtonText:
             b.ret(LONG(ASK))
         self._solve()
         size = self._get("size")
-        stalls = b.fcmp_ordered(">=", error, b.fmul(DOUBLE(0.25), previous))
-        near = b.or_(b.fcmp_ordered("<=", size, DOUBLE(SMALL)), b.fcmp_ordered("<=", error, DOUBLE(10 * EPS)))
-        good = b.and_(b.fcmp_ordered("<=", error, self.target), near)
-        done = b.or_(good, b.and_(b.fcmp_ordered("<=", error, DOUBLE(ROUND_OFF)), stalls))
-        with b.if_then(done):
+        stands = b.fcmp_ordered(">=", error, b.fmul(DOUBLE(FALLS), previous))
+        short = b.fcmp_ordered("<=", size, self._get("short"))
+        rests = b.or_(short, b.fcmp_ordered(">=", size, b.fmul(DOUBLE(SHRINKS), self._get("before"))))
+        good = b.and_(b.fcmp_ordered("<=", error, self.target), short)
+        stalls = b.and_(stands, rests)
+        with b.if_then(b.or_(good, b.and_(b.fcmp_ordered("<=", error, DOUBLE(ROUND_OFF)), stalls))):
             self._finish(CONVERGED, iteration)
-        with b.if_then(stalls, likely=False):
-            b.ret(LONG(ASK))
-        on = b.and_(b.fcmp_ordered("<", size, self.reach), b.fcmp_ordered("<", error, b.fmul(DOUBLE(1e3), previous)))
-        with b.if_then(b.not_(on)):
+        with b.if_then(b.not_(b.fcmp_ordered("<", size, b.fmul(DOUBLE(WIDE), self.reach))), likely=False):
             self._finish(FAILED, iteration)
+        strays = b.not_(b.or_(b.fcmp_ordered("<", size, self.reach), b.fcmp_ordered("<", size, DOUBLE(SMALL))))
+        grows = b.not_(b.fcmp_ordered("<", error, b.fmul(DOUBLE(HOPELESS), previous)))
+        with b.if_then(b.or_(stalls, b.or_(strays, grows)), likely=False):
+            b.ret(LONG(ASK))
         first = self._get("first")
         self._set("first", b.select(b.fcmp_ordered("==", first, DOUBLE(0.0)), size, first))
         self._set("previous", error)
+        self._set("before", size)
         self._each(self.N, self._move)
 
     def _move(self, i: Any) -> None:

@@ -193,18 +193,22 @@ def _slice(params: Any, out: Sequence[Any]) -> Operation:
     return lambda x: x[places]
 
 
-def _pad(params: Any, out: Sequence[Any]) -> Operation:
+def _pad(params: Any, given: Sequence[Any], out: Sequence[Any]) -> Operation:
     """Room around and between entries; less than none cuts entries off."""
     shape, config = out[0].shape, params["padding_config"]
+    source, target = [], []
+    for (low, _, between), size, room in zip(config, given[0].shape, shape, strict=True):
+        step = between + 1
+        first = max(0, -(low // step))  # of the entries that stay
+        last = min(size, -((low - room) // step))
+        source.append(slice(first, max(first, last)))
+        target.append(slice(low + first * step, low + max(first, last) * step, step))
+    kept, places = tuple(source), tuple(target)
 
     def made(x: Any, value: Any) -> Any:
-        wide, source, target = np.full(shape, value, dtype=np.asarray(x).dtype), [], []
-        for (low, _, between), size, room in zip(config, np.shape(x), shape, strict=True):
-            places = low + np.arange(size) * (between + 1)
-            inside = np.flatnonzero((places >= 0) & (places < room))
-            source.append(inside)
-            target.append(places[inside])
-        wide[np.ix_(*target)] = np.asarray(x)[np.ix_(*source)]
+        wide = np.empty(shape, dtype=np.asarray(x).dtype)
+        wide[...] = value
+        wide[places] = np.asarray(x)[kept]
         return wide
 
     return made
@@ -280,7 +284,6 @@ SHAPED: dict[str, Callable[[Any, Sequence[Any]], Operation]] = {
     "convert_element_type": _converted,
     "integer_pow": lambda params, out: lambda x: np.power(x, float(params["y"])) if params["y"] != 2 else x * x,
     "iota": _iota,
-    "pad": _pad,
     "reduce_and": _reduced(np.logical_and),
     "reduce_max": _reduced(np.maximum),
     "reduce_min": _reduced(np.minimum),
@@ -301,6 +304,7 @@ SHAPED_BY_INPUT: dict[str, Callable[[Any, Sequence[Any], Sequence[Any]], Operati
     "broadcast_in_dim": _broadcast,
     "dot_general": _dot,
     "gather": taken,
+    "pad": _pad,
     "scatter": placed,
     "scatter-add": added,
 }

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import jax
 import numpy as np
 
-from onesided.evaluation.flat import flattened
+from onesided.evaluation.flat import equations, flattened
 from onesided.evaluation.plain import ENTRY_BY_ENTRY, INLINED, SHAPED, SHAPED_BY_INPUT, operation_of
 
 TRUTHS = frozenset({"eq", "ne", "lt", "le", "gt", "ge", "and", "or", "xor", "not", "is_finite"})  # what yields one
@@ -21,6 +21,7 @@ NAMES = {"add_any": "add", "square": "integer_pow"}
 REDUCED = {"reduce_sum": "add", "reduce_prod": "mul", "reduce_max": "max", "reduce_min": "min"}
 REDUCED |= {"reduce_and": "and", "reduce_or": "or"}
 NEUTRAL = {"add": 0.0, "mul": 1.0, "and": True, "or": False}
+RULED = {"custom_jvp_call", "custom_vjp_call"}
 BY_SHAPE = SHAPED.keys() | SHAPED_BY_INPUT.keys()
 BROAD = 8  # numbers that operations on arrays make for every operation that may be left
 MOST = 200_000  # operations beyond which one straight line is no longer worth it
@@ -56,14 +57,18 @@ class ScalarOperation(NamedTuple):
 
 
 class StraightLine(NamedTuple):
-    """Operations in order; the first `inputs` numbers are given. `outputs` may be known values."""
+    """Operations in order; the first `inputs` numbers are given. `outputs` may be known values.
+
+    Functions in it may have rules of their own for their derivatives (`ruled`), which are not those of its operations.
+    """
 
     inputs: int
     operations: tuple[tuple[int, ScalarOperation], ...]
     outputs: tuple[Scalar | float | bool, ...]
+    ruled: bool = False
 
 
-class _Line:
+class LineMaker:
     """Operations as they are found, each once."""
 
     def __init__(self, most: int) -> None:
@@ -72,6 +77,7 @@ class _Line:
         self.operations: list[ScalarOperation | None] = []
 
     def given(self, count: int) -> Any:
+        """So many more numbers that are given."""
         made = np.empty(count, dtype=object)
         for i in range(count):
             made[i] = Input(self, len(self.operations), truth=False)
@@ -84,6 +90,17 @@ class _Line:
         if simple is None and name == "mul":
             simple = self._masked(inputs)
         return self._new(name, inputs) if simple is None else simple
+
+    def ended(self, inputs: int, outputs: Sequence[Any]) -> StraightLine:
+        """What these results need, in order."""
+        needed = {one.index for one in outputs if isinstance(one, Scalar)}
+        kept = []
+        for index in range(len(self.operations) - 1, inputs - 1, -1):
+            operation = self.operations[index]
+            if operation is not None and index in needed:
+                kept.append((index, operation))
+                needed.update(one.index for one in operation.inputs if isinstance(one, Scalar))
+        return StraightLine(inputs, tuple(reversed(kept)), tuple(outputs))
 
     def _masked(self, inputs: tuple[Any, ...]) -> Any:
         """A product with a truth as a choice: nothing where it is false, whatever stands there; None for others."""
@@ -152,20 +169,20 @@ def _folded(name: str, inputs: tuple[Any, ...]) -> Any:
     return bool(value) if np.asarray(value).dtype == bool else float(value)
 
 
-def straight(function: Callable[..., Any], *shapes: int) -> StraightLine:
-    """The operations of a function of vectors, of these lengths, that returns one vector.
+def straight(function: Callable[..., Any], *shapes: int, most: int = MOST) -> StraightLine:
+    """The operations, at most so many, of a function of vectors, of these lengths, that returns one vector.
 
     Raises
     ------
     NotStraightError : for what cannot be written as one.
     """
     shape_of: Any = jax.ShapeDtypeStruct
-    return straightened(jax.make_jaxpr(function)(*[shape_of((size,), np.float64) for size in shapes]))
+    return straightened(jax.make_jaxpr(function)(*[shape_of((size,), np.float64) for size in shapes]), most)
 
 
 def straightened(traced: Any, most: int = MOST) -> StraightLine:
     """The same of a function of arrays that has been traced, in at most so many operations."""
-    flat, line = flattened(traced, INLINED), _Line(most)
+    flat, line = flattened(traced, INLINED), LineMaker(most)
     if sum(math.prod(made.aval.shape) for one in flat.lines for made in one.equation.outvars) > BROAD * most:
         raise NotStraightError("too many numbers")
     values = flat.start()
@@ -180,7 +197,9 @@ def straightened(traced: Any, most: int = MOST) -> StraightLine:
             raise NotStraightError("too many operations")
         for number, value in zip(outputs, made, strict=True):
             values[number] = np.asarray(value, dtype=object) if isinstance(value, Scalar) else value
-    return _needed(line, sum(map(math.prod, shapes)), list(np.ravel(values[flat.outputs[0]])))
+    results = [_plain(value) for value in np.ravel(values[flat.outputs[0]])]
+    ruled = any(equation.primitive.name in RULED for equation in equations(traced.jaxpr))
+    return line.ended(sum(map(math.prod, shapes)), results)._replace(ruled=ruled)
 
 
 def _constant(value: Any) -> Any:
@@ -188,7 +207,7 @@ def _constant(value: Any) -> Any:
     return array.astype(np.float64) if array.dtype.kind == "f" else array
 
 
-def _done(line: _Line, equation: Any, given: list[Any]) -> Sequence[Any]:
+def _done(line: LineMaker, equation: Any, given: list[Any]) -> Sequence[Any]:
     """One operation on arrays, entry by entry."""
     name, params = equation.primitive.name, equation.params
     if not any(_unknown(array) for array in given):
@@ -217,7 +236,7 @@ def _done(line: _Line, equation: Any, given: list[Any]) -> Sequence[Any]:
     return made if equation.primitive.multiple_results else [made]
 
 
-def _selected(line: _Line, which: Any, *cases: Any) -> Any:
+def _selected(line: LineMaker, which: Any, *cases: Any) -> Any:
     """One of several cases, entry by entry; of more than two only where it is known which."""
     if len(cases) == 2:
         return _each(lambda which, *two: line.do("select", which, *two), 3)(which, *cases)
@@ -230,7 +249,7 @@ def _unknown(array: Any) -> bool:
     return getattr(array, "dtype", None) == np.dtype(object)
 
 
-def _entry(line: _Line, name: str, given: list[Any]) -> Any:
+def _entry(line: LineMaker, name: str, given: list[Any]) -> Any:
     if name == "rsqrt":
         return _each(lambda x: line.do("div", 1.0, line.do("sqrt", x)), 1)(*given)
     if name == "clamp":
@@ -260,7 +279,7 @@ def _each(function: Callable[..., Any], count: int) -> Callable[..., Any]:
     return made
 
 
-def _power(line: _Line, x: Any, exponent: int) -> Any:
+def _power(line: LineMaker, x: Any, exponent: int) -> Any:
     if exponent < 0:
         return line.do("div", 1.0, _power(line, x, -exponent))
     if exponent == 0:
@@ -270,7 +289,7 @@ def _power(line: _Line, x: Any, exponent: int) -> Any:
     return line.do("mul", square, x) if exponent % 2 else square
 
 
-def _converted(line: _Line, x: Any, dtype: Any) -> Any:
+def _converted(line: LineMaker, x: Any, dtype: Any) -> Any:
     if dtype.kind == "b":
         return x if _is_truth(x) else line.do("ne", x, 0.0)
     if dtype.kind != "f":
@@ -278,7 +297,7 @@ def _converted(line: _Line, x: Any, dtype: Any) -> Any:
     return line.do("select", x, 0.0, 1.0) if _is_truth(x) else x
 
 
-def _reduced(line: _Line, name: str, x: Any, axes: tuple[int, ...]) -> Any:
+def _reduced(line: LineMaker, name: str, x: Any, axes: tuple[int, ...]) -> Any:
     rest = tuple(size for axis, size in enumerate(x.shape) if axis not in axes)
     rows = np.moveaxis(x, axes, range(len(axes))).reshape(-1, math.prod(rest))
     made = np.empty(math.prod(rest), dtype=object)
@@ -286,16 +305,3 @@ def _reduced(line: _Line, name: str, x: Any, axes: tuple[int, ...]) -> Any:
         column = [_plain(value) for value in rows[:, i]]
         made[i] = reduce(lambda a, b: line.do(name, a, b), column) if column else NEUTRAL[name]
     return made.reshape(rest)
-
-
-def _needed(line: _Line, inputs: int, outputs: list[Any]) -> StraightLine:
-    """What the results need, in order."""
-    results = tuple(_plain(value) for value in outputs)
-    needed = {one.index for one in results if isinstance(one, Scalar)}
-    kept = []
-    for index in range(len(line.operations) - 1, inputs - 1, -1):
-        operation = line.operations[index]
-        if operation is not None and index in needed:
-            kept.append((index, operation))
-            needed.update(one.index for one in operation.inputs if isinstance(one, Scalar))
-    return StraightLine(inputs, tuple(reversed(kept)), results)

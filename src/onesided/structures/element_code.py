@@ -19,9 +19,10 @@ from llvmlite import ir
 from onesided.base.collecting import collection_held_back
 from onesided.base.types import Array, Indices
 from onesided.evaluation.kept_lines import kept_line
-from onesided.evaluation.machine_code import LONG, MachineCode, counted_loop, made_once, source
+from onesided.evaluation.machine_code import LONG, MachineCode, NativeFunction, counted_loop, made_once, source
 from onesided.evaluation.native_newton import BLOCKS, NativeBlocks
 from onesided.evaluation.straight import NotStraightError, StraightLine, straight
+from onesided.evaluation.taylor_lines import AlongLines, of_outputs
 from onesided.structures.kernels import KEPT, Data, Form
 
 DOUBLE = ir.DoubleType()
@@ -35,10 +36,18 @@ class FormCode:
     """Machine code of the elements of one form: (slots and p, numbers, multipliers) → entries of second order."""
 
     def __init__(self, line: StraightLine, sizes: tuple[int, int, int]) -> None:
-        self.width = len(line.outputs)
+        self.width, (slots, _, r) = len(line.outputs), sizes
+        moving = *range(slots), *range(sum(sizes) - r, sum(sizes))
+        self._line, self._sizes, self._c = line, sizes, slice(slots + 1, slots + 1 + r)
+        self.along = AlongLines(lambda: of_outputs(line, slice(slots + 1 + r)), sizes, moving)
         text, declared = source("element", line, sizes, [False] * 3)
         self._code = MachineCode("\n".join([*declared, text]))
         self.address = self._code.address("element")
+
+    @cached_property
+    def gaps(self) -> NativeFunction:
+        """The constraint values of the elements alone."""
+        return NativeFunction(of_outputs(self._line, self._c), self._sizes, [False] * 3)
 
 
 @lru_cache(maxsize=KEPT)
@@ -142,12 +151,12 @@ class FilledTable:
     """What the loop runs over; keeps what its pointers point to."""
 
     def __init__(self, rows: Sequence[tuple[tuple[Any, ...], tuple[Any, ...]]]) -> None:
-        self._kept, table = list[Any](), np.zeros((len(rows), len(FIELDS)), dtype=np.int64)
+        self._kept, table = list[tuple[FormCode, list[Any]]](), np.zeros((len(rows), len(FIELDS)), dtype=np.int64)
         for line, ((code, *sizes), arrays) in zip(table, rows, strict=True):
             kinds = (np.int64 if array.dtype.kind == "i" else np.float64 for array in arrays)
             own = [np.ascontiguousarray(array, dtype=kind) for array, kind in zip(arrays, kinds, strict=True)]
             line[:] = [code.address, *sizes, *(array.ctypes.data for array in own)]
-            self._kept += [code, own]
+            self._kept.append((code, own))
         self._table = table
         self._room = int(max((line[2:6].sum() + 1 for line in table), default=0))
 
@@ -158,6 +167,48 @@ class FilledTable:
         table, points, sums, scratch = pointers
         _loop()[1](table, len(self._table), points, X.shape[1], n, sums, size, scratch, len(X))
         return made
+
+    def along(self, x: Array, direction: Array, n: int, order: int) -> Array | None:
+        """Entries of first order of all elements, differentiated along x + s·direction, column by column.
+
+        None where an element has no straight line.
+        """
+        found: list[Array] = [np.zeros(0)]
+        for code, own in self._kept:
+            function = code.along.of(order)
+            if function is None:
+                return None
+            (at, nu), (moved, pushed) = (
+                self._given(own, one[None], n, held) for one, held in ((x, 1.0), (direction, 0.0))
+            )
+            made = function([at, own[4], nu, np.hstack([moved, pushed])], len(at))
+            found.append(made.T.ravel())
+        return np.concatenate(found)
+
+    def gaps(self, X: Array, n: int, m: int) -> Array:
+        """Values of all constraints at points, of which (q, p) is enough, the rows of X: (points, m)."""
+        made = np.zeros((m, len(X)))
+        points = np.hstack([X[:, : n + 1], np.zeros((len(X), m))])
+        for code, own in self._kept:
+            rows = own[3]
+            if rows.size:
+                at, nu = self._given(own, points, n, 1.0)
+                values = code.gaps([at, np.tile(own[4], (len(X), 1)), nu], len(at)).reshape(len(X), *rows.shape)
+                np.add.at(made, rows.T, values.transpose(2, 1, 0))
+        return np.ascontiguousarray(made.T)
+
+    @staticmethod
+    def _given(own: Sequence[Array], X: Array, n: int, still: float) -> tuple[Array, Array]:
+        """Slots and p, and multipliers, of all elements at all points: (points · elements, …).
+
+        What is held stands where it is for p = 0 as many times as it stands `still`: not at all in a direction.
+        """
+        index, base, rate, rows = own[:4]
+        p = np.broadcast_to(X[:, n, None, None], (len(X), len(index), 1))
+        slots = np.where(index >= 0, X[:, np.maximum(index, 0)], still * base + rate * p)
+        at = np.concatenate([slots, p], axis=2)
+        nu = np.ascontiguousarray(X[:, n + 1 + rows]).reshape(at[..., 0].size, rows.shape[1])
+        return at.reshape(len(nu), at.shape[2]), nu
 
     def native_blocks(self, n: int, width: int, size: int) -> NativeBlocks:
         """The sums at one point of so many numbers, for other machine code."""

@@ -17,7 +17,7 @@ import numpy as np
 
 from onesided.elements.contract import Element, Frame, Local
 from onesided.elements.places import Place
-from onesided.evaluation.flat import retraced
+from onesided.evaluation.flat import depends, retraced
 from onesided.evaluation.user_functions import Parameters
 
 Data = dict[str, Any]
@@ -74,6 +74,11 @@ class Form:
         slots = jnp.stack(s[:-1]) if self.k else jnp.zeros(0)
         at, sample = self.seen(slots, s[-1], data), self.element
         return sample.energy(at), (*sample.closures(at), *sample.gaps(at))
+
+    def uses_p(self, data: Data) -> bool:
+        """Whether energy or constraints of an element with such data contain p."""
+        own = {name: data[name] for name in ("numbers", "places")}
+        return depends(lambda *s: self.values(s, own), (jnp.zeros(()),) * (self.k + 1), self.k)
 
     def lagrangian(self, s: tuple[Any, ...], data: Data, nu: tuple[Any, ...]) -> tuple[Any, tuple[Any, Any]]:
         """ℓ = energy − νᵀc of one element [SP1 (2.2)], with energy and c."""

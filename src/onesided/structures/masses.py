@@ -18,7 +18,8 @@ from onesided.elements.places import Body, Marker, Place
 from onesided.formulas.formula import parse
 from onesided.formulas.functions import jax_functions
 from onesided.groups.rotations import rotation_matrix
-from onesided.structures.assembly import Assembly, Batch
+from onesided.structures.assembly import Assembly
+from onesided.structures.element_batch import Batch
 from onesided.structures.kernels import Data, Form
 
 

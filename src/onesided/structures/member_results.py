@@ -26,7 +26,7 @@ from onesided.structures.masses import carried_rates, generalised, place_rates, 
 from onesided.structures.supports import vector_rates
 
 if TYPE_CHECKING:
-    from onesided.structures.assembly import Batch
+    from onesided.structures.element_batch import Batch
     from onesided.system.system import System
 
 CHUNK = 64  # points per compiled call: one shape for results of any length

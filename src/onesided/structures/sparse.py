@@ -19,7 +19,8 @@ from onesided.base.tolerances import HALF_DIGITS, ROUNDING
 from onesided.base.types import Array, Indices
 from onesided.evaluation.compiling import compiled
 from onesided.linalg import SparseKkt
-from onesided.structures.assembly import Assembly, Batch, flat_targets
+from onesided.structures.assembly import Assembly, flat_targets
+from onesided.structures.element_batch import Batch
 from onesided.structures.kernels import Data
 
 # shares of the diagonal that are added until a stiffness is positive definite
@@ -243,7 +244,9 @@ class SparseAssembly(Assembly):
         return np.array(energy), np.array(L_q), np.array(c)
 
     def _energy_along(self, x: Array, direction: Array, vector: Any, order: int) -> Array:
-        total = self._add(np.asarray(self._along_jit(x, direction, vector, order)))
+        table = self._table(vector)
+        entries = None if table is None else table.along(x, direction, self.n, order)
+        total = self._add(np.asarray(self._along_jit(x, direction, vector, order)) if entries is None else entries)
         return np.delete(total, self.n + 1)  # L_p
 
     def constants(self, parameters: Mapping[str, float]) -> Any:

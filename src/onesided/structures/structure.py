@@ -18,9 +18,10 @@ from onesided.elements.places import Body, Marker, Place
 from onesided.elements.schedules import OTHERWISE, UNSCHEDULED
 from onesided.formulas.formula import FormulaError
 from onesided.results.member_series import Members
-from onesided.structures.assembly import Assembly, Batch
+from onesided.structures.assembly import Assembly
 from onesided.structures.contact_laws import contacts_of_parts
 from onesided.structures.drawing import structure_sketch
+from onesided.structures.element_batch import Batch
 from onesided.structures.kernels import Data
 from onesided.structures.likely import check_masses, check_numbers, check_places, warn_of_mixed_units
 from onesided.structures.masses import Moving

@@ -69,8 +69,12 @@ def _loose_direction(system: "System", points: Sequence[tuple[Array, float]]) ->
     sizes = np.sqrt(np.sum(stack**2, axis=0))
     if not np.all(sizes > 0):
         return np.asarray(sizes == 0, dtype=np.float64)
-    _, values, modes = np.linalg.svd(stack / sizes, full_matrices=False)
-    return np.asarray(modes[-1] / sizes) * np.max(sizes) if values[-1] <= ROUND_OFF * values[0] else None
+    triangle = np.linalg.qr(stack / sizes, mode="r")
+    values = np.linalg.svd(triangle, compute_uv=False)
+    if values[-1] > ROUND_OFF * values[0]:
+        return None
+    softest = np.linalg.svd(triangle, full_matrices=False)[2][-1]
+    return np.asarray(softest / sizes * np.max(sizes))
 
 
 def _connected(system: "System") -> list[list[Place]]:
