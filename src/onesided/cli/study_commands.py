@@ -8,6 +8,7 @@ from contextlib import AbstractContextManager, closing, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+import numpy as np
 import typer
 from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
 from rich.progress import Progress as Bar
@@ -102,7 +103,7 @@ def _axes(over: list[str]) -> dict[str, list[float]]:
             if count not in range(1, MOST_CASES + 1):
                 raise UsageError(f"--over {name} has no usable count", got=ends[2], expected=f"1 to {MOST_CASES:,}")
             steps = max(int(count) - 1, 1)
-            found[name.strip()] = [low + (high - low) * i / steps for i in range(int(count))]
+            found[name.strip()] = (low + (high - low) * np.arange(int(count)) / steps).tolist()
         else:
             found[name.strip()] = [number(part, f"--over {name}") for part in text.split(",") if part.strip()]
     return found

@@ -5,6 +5,7 @@ d equations of degree m and the sphere have at most 2 mᵈ isolated zeros (Bézo
 """
 
 from dataclasses import dataclass
+from functools import reduce
 from itertools import product
 from typing import Any
 
@@ -60,15 +61,18 @@ class _Target:
         return value, matrix, np.column_stack([F - self.gamma * S, np.zeros(count)])
 
     def _target(self, Y: Numbers) -> tuple[Numbers, Numbers]:
-        powers = Y[:, :, None] ** np.arange(self.degree + 1)
+        powers = np.ones((self.degree + 1, *Y.shape), dtype=np.complex128)
+        for k in range(self.degree):
+            powers[k + 1] = powers[k] * Y
+        powers = np.ascontiguousarray(powers.transpose(1, 2, 0))
         factors = [powers[:, j, self.exponents[:, j]] for j in range(Y.shape[1])]
-        values = np.prod(factors, axis=0) @ self.coefficients.T
+        values = reduce(np.multiply, factors) @ self.coefficients.T
         slopes = []
         for j in range(Y.shape[1]):
             e = self.exponents[:, j]
             lowered = e * powers[:, j, np.maximum(e - 1, 0)]
             others = [factor for i, factor in enumerate(factors) if i != j]
-            slopes.append((lowered * np.prod(others, axis=0)) @ self.coefficients.T)
+            slopes.append(reduce(np.multiply, others, lowered) @ self.coefficients.T)
         return _with_sphere(Y, values, np.stack(slopes, axis=-1))
 
     def _start(self, Y: Numbers) -> tuple[Numbers, Numbers]:

@@ -78,7 +78,8 @@ def diagram(  # noqa: PLR0913 - one verb, all its ends by keyword
     throw : after Ctrl-C raise a `SolveError` holding the diagram so far, or return it.
     """
     start = where(system, q0, p0, bounds_of(system, p_bounds))
-    origin, _ = start_of(system, start.q, start.p, PathWatch(start.bounds, {}, tolerances), method, (None, None))
+    with one_thread():
+        origin, _ = start_of(system, start.q, start.p, PathWatch(start.bounds, {}, tolerances), method, (None, None))
     group = chosen_symmetry(system, symmetry, start.p)
     total = Total(progress)
     progress.begin("diagram")

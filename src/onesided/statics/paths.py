@@ -66,9 +66,10 @@ def trace(  # noqa: PLR0913 - one verb, all its ends by keyword
     """
     start = where(system, q0, p0, p_bounds, direction)
     watch = PathWatch(start.bounds, events or {}, tolerances)
-    origin, note = start_of(system, start.q, start.p, watch, method, (max_points, max_events))
-    origin = replace(origin, progress=progress)
-    ray, remark = _choose(origin.where, rays_from(origin.where), start.direction)
+    with one_thread():
+        origin, note = start_of(system, start.q, start.p, watch, method, (max_points, max_events))
+        origin = replace(origin, progress=progress)
+        ray, remark = _choose(origin.where, rays_from(origin.where), start.direction)
     group = chosen_symmetry(system, symmetry, start.p)
     unsure = _hidden(origin.where, ray.rows)
     path = labelled(group, _run(origin, ray, [text for text in (note, remark, unsure) if text]), tolerances)
@@ -88,8 +89,9 @@ def iter_trace(
 ) -> Iterator[PathItem]:
     """The iterator twin of `trace`: points and events as they are found; an item with a status is the last."""
     start = where(system, q0, p0, p_bounds, direction)
-    origin, _ = start_of(system, start.q, start.p, PathWatch(start.bounds, {}, tolerances), method, ENDLESS)
-    ray, _ = _choose(origin.where, rays_from(origin.where), start.direction)
+    with one_thread():
+        origin, _ = start_of(system, start.q, start.p, PathWatch(start.bounds, {}, tolerances), method, ENDLESS)
+        ray, _ = _choose(origin.where, rays_from(origin.where), start.direction)
     run = origin.begin(ray)
     yield replace(run.first, degree=max(run.first.point.negative, 0))
     items = items_of(run)

@@ -9,6 +9,7 @@ from onesided.base.tolerances import HALF_DIGITS, ROUNDING
 Sample = tuple[float, float]  # a size, and the change it makes
 Change = Callable[[float], float]
 CHANGE = 0.5  # what counts as a change of order one
+FAR = 1e3  # times that much: a change that need not be known better
 SOME = 0.125  # a change that ends here, or at more, is one too
 FINE, CLOSE = 2.3, 12  # ratio of sizes that are compared, and how many tell what happens within two decades
 DECADES = 18  # how far sizes are searched for

@@ -90,6 +90,8 @@ def programme_of(system: System, q0: Any, programme: Any) -> tuple[Any, Any]:
 
 def silent_p(system: System, q: Array) -> str:
     """A remark where p was taken as 0 and matters; empty where the system does not depend on it."""
+    if not system.depends_on_p:
+        return ""
     here = system.derivatives.pack(q, 0.0, np.zeros(len(system.constraint_names)))
     direction = np.zeros(len(here))
     direction[system.n] = 1.0

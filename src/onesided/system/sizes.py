@@ -13,15 +13,16 @@ from functools import cached_property
 from typing import Any, cast
 
 import numpy as np
-from scipy.linalg import lapack
+from scipy.linalg import eigvalsh, lapack
 
 from onesided.base.arguments import stated
 from onesided.base.errors import ModelError
-from onesided.base.tolerances import EPS, HALF_DIGITS, ROUNDING
+from onesided.base.tolerances import HALF_DIGITS, ROUNDING, SMALL
 from onesided.base.types import Array, Indices
 from onesided.evaluation.derivatives import FEW, Derivatives
 from onesided.evaluation.equilibrium_blocks import Evaluation
-from onesided.system.crossing import ALIKE, CHANGE, DECADES, NEAR, first_crossing
+from onesided.system.control_size import STIFF, GivingWay, greatest, ratios, size_of_control
+from onesided.system.crossing import ALIKE, CHANGE, DECADES, FAR, NEAR, first_crossing
 
 
 @dataclass(frozen=True)
@@ -65,8 +66,6 @@ SPREAD = 30.0  # largest ratio of lengths that is estimated
 DECADES_ALIKE = 3  # decades over which growth by like powers is a law
 LEAST = 0.01  # share of the end of such a law that is taken, however far below it begins
 LEFT = HALF_DIGITS  # share of the first reference in those of other points: for directions in which no element is stiff
-RESOLVED = EPS**0.4  # share of p: changes of p are not smaller where nothing else gives them a size
-FAR = 1e3  # a change so much larger need not be known better
 
 
 @stated
@@ -138,7 +137,7 @@ class Sizes:
     control: float
     stiffnesses: Callable[[], Iterable[Array]] | None = field(default=None, repr=False)
     combine: Callable[[list[Array]], Array] | None = field(default=None, repr=False)
-    elements: Callable[[Array], Array] | None = field(default=None, repr=False)
+    local: Callable[[Array, Array], Array] | None = field(default=None, repr=False)
     first: "Sizes | None" = field(default=None, repr=False)
 
     @cached_property
@@ -159,18 +158,36 @@ class Sizes:
         values = np.where(none, usual, values)
         return np.asarray((modes * values) @ modes.T)
 
-    def at(self, x: Array) -> "Sizes":
-        """The same with the reference stiffness of the packed point x, for what is the sum of elements.
+    @cached_property
+    def _flexibility(self) -> Array:
+        """Inverse of the reference stiffness."""
+        return np.asarray(np.linalg.inv(self.reference))
 
-        A stiff structure that has turned is soft in directions in which it was stiff: its elements tell how soft.
+    def softness(self, directions: Array) -> Array:
+        """How far the system gives way to forces in directions, rows of scaled coordinates: 1 where it is stiffest.
+
+        Much more where soft modes take them up: what counts as a small force is smaller there. Of large systems it is
+        not known, and taken to be 1.
         """
-        elements, first = self.elements, self.first or self
-        if elements is None:
+        if self.reference.ndim < 2:
+            return np.ones(len(directions))
+        lengths = np.maximum((directions * directions).sum(axis=1), SMALL)
+        return np.asarray(
+            np.maximum(1.0, np.einsum("ij,jk,ik->i", directions, self._flexibility, directions) / lengths)
+        )
+
+    def at(self, x: Array) -> "Sizes":
+        """The same with the reference stiffness of the packed point x.
+
+        A stiff structure that has turned is soft in directions in which it was stiff: its elements tell how soft, or,
+        where they are not known, its stiffness there.
+        """
+        local, first = self.local, self.first or self
+        if local is None:
             return self
 
         def combine(_: list[Array]) -> Array:
-            own = elements(x)
-            return own + LEFT * first.reference if np.all(np.isfinite(own)) else first.reference
+            return local(x, first.reference)
 
         return replace(first, stiffnesses=None, combine=combine, first=first)
 
@@ -218,27 +235,45 @@ def _estimate(evaluate: Probe, q: Array, p: float, given: Scales) -> Sizes:
     chosen = given.lengths(len(q))
     if chosen is not None:
         length = chosen
-        largest = _largest(e.scaled_hessian(length))
+        largest = greatest(e.scaled_hessian(length))
         energy = given.stiffness * float(np.max(length)) ** 2 if given.stiffness is not None else largest or t * t
     if given.force is not None:
         energy = given.force * float(np.max(length))
     sizes = Sizes(length, energy, 1.0)
-    control = _control(evaluate, e, q, p, sizes, usual)
+    way = GivingWay(evaluate, e, usual, q, p, sizes)
+    control = size_of_control(way)
 
     def stiffnesses() -> Iterable[Array]:
-        loads = (p, p - control, p + control)
-        states = [evaluate(q, load) for load in loads] if usual is e else [usual]
+        states = way.beside(control) if usual is e else [usual]
         return (state.scaled_hessian(length) / energy for state in states)
 
     combine = cast(Any, e).reference if evaluate.derivatives.large else None
     start = np.append(q, p)
 
-    def elements(x: Array) -> Array:
-        sizes = evaluate.derivatives.magnitude(x, start, evaluate.vector, length)
-        return np.asarray(sizes.scaled_hessian(length) / energy)
+    def local(x: Array, reference: Array) -> Array:
+        if not evaluate.derivatives.elementwise:
+            K = evaluate.derivatives.evaluate(x, evaluate.vector).scaled_hessian(length) / energy
+            return _turned(reference, K)
+        own = evaluate.derivatives.magnitude(x, start, evaluate.vector, length).scaled_hessian(length) / energy
+        return np.asarray(own + LEFT * reference if np.all(np.isfinite(own)) else reference)
 
-    own = elements if evaluate.derivatives.elementwise else None
-    return Sizes(length, energy, control, stiffnesses, combine, own)
+    known = evaluate.derivatives.elementwise or not evaluate.derivatives.large
+    return Sizes(length, energy, control, stiffnesses, combine, local if known else None)
+
+
+def _turned(reference: Array, K: Array) -> Array:
+    """The reference stiffness with the modes of K in place of its own, in the order of their stiffness.
+
+    Only where stiff directions have clearly turned: some mode is much stiffer than the reference says.
+    """
+    if not np.isfinite(K).all():
+        return reference
+    usual = np.linalg.eigvalsh(reference)
+    if usual[-1] <= STIFF * usual[0] or float(eigvalsh(K, reference)[-1]) <= STIFF:
+        return reference
+    values, modes = np.linalg.eigh(K)
+    modes = modes[:, np.argsort(np.abs(values))]
+    return np.asarray((modes * usual) @ modes.T)
 
 
 def _lengths(
@@ -273,7 +308,7 @@ def _past_power_law(evaluate: Probe, q: Array, p: float, d: Array, t: float) -> 
 
     def largest(step: float) -> float:
         aside = step * d
-        return max(_largest(one.scaled_hessian(d)) for one in evaluate.some((q + aside, q - aside), (p, p)))
+        return max(greatest(one.scaled_hessian(d)) for one in evaluate.some((q + aside, q - aside), (p, p)))
 
     end = 10.0 * t
     here = largest(end)
@@ -316,19 +351,19 @@ def _reach(evaluate: Probe, e: Evaluation, q: Array, p: float, d: Array, guess: 
     def change(t: float) -> float:
         largest = 0.0
         for other in evaluate.some(q + t * directions, [p] * len(directions)):
-            largest = max(largest, _largest(other.scaled_hessian(d) - hessian))
+            largest = max(largest, greatest(other.scaled_hessian(d) - hessian))
             if m:
-                largest = max(largest, _largest(_ratios(e.turning(other, d), norms)))
+                largest = max(largest, greatest(ratios(e.turning(other, d), norms)))
             if largest >= FAR * CHANGE:
                 break
         return largest
 
-    return first_crossing(change, guess, ROUNDING * _largest(q / d))
+    return first_crossing(change, guess, ROUNDING * greatest(q / d))
 
 
 def _reach_under_load(evaluate: Probe, e: Evaluation, q: Array, p: float, d: Array, guess: float) -> float | None:
     """The same where the system is linear at this p, but not at another."""
-    step = _control(evaluate, e, q, p, Sizes(guess * d, guess * guess, 1.0), e)
+    step = size_of_control(GivingWay(evaluate, e, e, q, p, Sizes(guess * d, guess * guess, 1.0)))
     other = evaluate(q, p + step)
     return _reach(evaluate, other, q, p + step, d, guess) if other.finite() else None
 
@@ -339,45 +374,7 @@ def _linear_reach(e: Evaluation, q: Array, p: float, d: Array) -> float:
     Where all of that is round-off of the motion that reactions prevent, it is that motion.
     """
     norms = e.gap_sizes(d)
-    distances, pushed = _ratios(e.c, norms), _ratios(e.c_p * p, norms)
-    found = max(_largest(q / d), _largest(distances), _largest(pushed), _largest(e.L_qp * d * p))
-    prevented = _largest(e.L_q * d)
+    distances, pushed = ratios(e.c, norms), ratios(e.c_p * p, norms)
+    found = max(greatest(q / d), greatest(distances), greatest(pushed), greatest(e.L_qp * d * p))
+    prevented = greatest(e.L_q * d)
     return prevented if found <= HALF_DIGITS * prevented < math.inf else found
-
-
-def _control(evaluate: Probe, e: Evaluation, q: Array, p: float, sizes: Sizes, usual: Evaluation) -> float:
-    """The change of p that changes forces, gaps, or the stiffness as the system gives way, by a size that matters.
-
-    Stiffness is measured by that of a usual state: at the point itself it may nearly vanish. Loads that do not grow for
-    ever, sin(p), may never matter so much: then it is what they would take as they begin.
-    """
-    gaps = e.gap_sizes(sizes.length)
-    response, stiffened = usual.response(sizes.length, sizes.energy), usual.stiffness_change(sizes.length, e)
-
-    def change(step: float) -> float:
-        largest, moved, loads = 0.0, step * response, (p + step, p - step)
-        still, moving = evaluate.in_pairs((q, q), (q + moved, q - moved), loads)
-        for other in still:
-            forces = (other.L_q - e.L_q) / sizes.force
-            largest = max(largest, _largest(forces), stiffened(other), _largest(_ratios(other.c - e.c, gaps)))
-        if largest < FAR * CHANGE and moved.any():
-            for other in moving:
-                largest = max(largest, stiffened(other), _largest(_ratios(e.turning(other, sizes.length), gaps)))
-        return largest
-
-    found = first_crossing(change, abs(p) or 1.0) or abs(p) or 1.0
-    rate = max(_largest(e.L_qp / sizes.force), _largest(_ratios(e.c_p, gaps)))
-    if CHANGE < rate * found / FAR < math.inf:
-        found = CHANGE / rate
-    return float(max(found, RESOLVED * abs(p)))
-
-
-def _ratios(values: Array, sizes: Array) -> Array:
-    """Values relative to their sizes, zero where the size is."""
-    return np.divide(values, sizes, out=np.zeros_like(values), where=sizes > 0)
-
-
-def _largest(values: Array) -> float:
-    """Largest absolute value; what is not finite counts as infinitely large."""
-    size = float(abs(values).max()) if values.size else 0.0
-    return size if math.isfinite(size) else math.inf

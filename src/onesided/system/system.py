@@ -336,6 +336,11 @@ class System:
         """Derivative of `order` of (L_q, c) along x + s·direction, both packed as (q, p, ν): (n + m,)."""
         return self.derivatives.along(x, direction, self._vector, order)
 
+    @property
+    def depends_on_p(self) -> bool:
+        """Whether energy or constraints contain p; they need not change with it."""
+        return self.derivatives.may_depend_on_p(self._vector)
+
     def curvature(self, x: Array, direction: Array) -> float:
         """Second derivative of the Lagrangian along x + s·direction at constant multipliers."""
         return self.derivatives.curvature(x, direction, self._vector)

@@ -83,6 +83,8 @@ def _at_last(event: Event) -> Iterator[str]:
     """A stable path ends nowhere: a strict minimum persists, unless closed constraints balance each other."""
     if event.kind is Kind.end and event.instability_before == 0 and not event.neutral:
         yield "a stable path does not end here"
+    elif event.kind is Kind.end and not event.rays.complete:
+        yield f"what leads on is not known: {event.rays.reason}"
 
 
 def _passed(event: Event, incoming: int, followed: int, change: int) -> Iterator[str]:

@@ -8,6 +8,7 @@ import numpy as np
 from onesided.base.tolerances import EPS, ROUND_OFF, SMALL
 from onesided.base.types import Array
 from onesided.evaluation.equilibrium_blocks import Evaluation
+from onesided.evaluation.native_newton import FALLS, HOPELESS, SHRINKS, WIDE
 from onesided.evaluation.path_steps import rounding
 from onesided.statics.curves.curve import Curve, CurvePoint, sense_of
 from onesided.statics.curves.factors import FEW, determinant
@@ -58,6 +59,49 @@ class Correction:
     converged: bool
 
 
+@dataclass(slots=True)
+class Convergence:
+    """How Newton's method comes along, from residuals and lengths of its steps.
+
+    In a curved valley between stiff walls a straight step climbs them by the square of its length, and only the next
+    one says what forces are on the ground: residuals alternate, and single steps may lead far along the load and back.
+    """
+
+    target: float
+    reach: float
+    start: float = math.nan
+    error: float = math.inf
+    distance: float = math.inf
+    strayed: bool = False
+
+    @property
+    def short(self) -> float:
+        """Length of a step that leads nowhere: nothing beside numbers of order one and beside the step of a path."""
+        return float(max(SMALL * min(1.0, WIDE * self.reach), 10 * EPS))
+
+    def stalls(self, error: float, distance: float) -> bool:
+        """Whether neither the residual nor the steps fall any more."""
+        return error >= FALLS * self.error and (distance <= self.short or distance >= SHRINKS * self.distance)
+
+    def settled(self, error: float, distance: float) -> bool:
+        """Whether both are small enough, or as small as round-off lets them become."""
+        good = error <= self.target and distance <= self.short
+        return good or (error <= ROUND_OFF and self.stalls(error, distance))
+
+    def goes_on(self, error: float, distance: float) -> bool:
+        """Whether a step of this length may lead on; it is noted as taken."""
+        if self.error == math.inf:
+            self.start = error
+        hopeless = not error < max(HOPELESS * self.error, self.start)
+        self.error, self.distance = error, distance
+        self.strayed |= not distance < max(self.reach, SMALL)
+        return distance < WIDE * self.reach and not hopeless
+
+    def near(self, way: Array) -> bool:
+        """Whether the solution is as near to the start as it must be, if a step strayed."""
+        return not self.strayed or math.sqrt(way @ way) < max(self.reach, SMALL)
+
+
 def newton(
     curve: Curve, y: Array, border: Plane | Closed, *, target: float, limit: int = 8, reach: float = np.inf
 ) -> Correction:
@@ -72,7 +116,7 @@ def newton(
         found = _newton_natively(curve, y, border, (target, reach, limit))
         if found is not None:
             return found
-    first, previous = 0.0, np.inf
+    first, start, going = 0.0, y, Convergence(target, reach)
     right = np.zeros((curve.size, 2), order="F")
     right[-1, 1] = 1.0
     for iteration in range(limit + 1):
@@ -84,14 +128,15 @@ def newton(
         solution, factors = curve.solve_bordered(e, row, right)
         delta = solution[:, 0]
         size = math.sqrt(delta @ delta)
-        done = settled(error, previous, target, size)
-        if not done and error >= 0.25 * previous:
+        done = going.settled(error, size)
+        if not done and going.stalls(error, size):
             done = error <= rounding(np, curve.matrix(e, row), y) or error <= scatter(curve, y, R)
         if done and math.isfinite(e.energy) and 0.0 < float(solution[:, 1] @ solution[:, 1]) < math.inf:
-            return Correction(y, e, solution[:, 1], *determinant(factors), first, error, iteration, converged=True)
-        if not size < reach or not error < 1e3 * previous:
+            converged, ends = going.near(y - start), determinant(factors)
+            return Correction(y, e, solution[:, 1], *ends, first, error, iteration, converged=converged)
+        if not going.goes_on(error, size):
             break
-        first, previous, y = first or size, error, y + delta
+        first, y = first or size, y + delta
     return Correction(y, e, solution[:, 1], 0.0, math.nan, first, error, iteration, converged=False)
 
 
@@ -155,9 +200,9 @@ def make_point(curve: Curve, found: Correction, along: Array, s: float, *, inert
     t, orientation = found.tangent / length, found.orientation
     if t @ along < 0:
         t, orientation = -t, -orientation
-    negative, neutral = curve.modes(found.e) if inertia else (-1, False)
-    margins, rates = curve.margins(found.e, found.y, t)
     y, sense = found.y, sense_of(t[curve.n])
+    negative, neutral = curve.modes_of_sign(found.e, orientation * sense) if inertia else (-1, False)
+    margins, rates = curve.margins(found.e, y, t)
     return CurvePoint(
         curve.packed(y),
         y,

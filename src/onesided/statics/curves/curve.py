@@ -288,6 +288,22 @@ class Curve:
         negative, neutral = inertia(factors[0].diagonal(), factors[1])
         return self._modes_on_null_space(e) if neutral and self.w else (int(negative) - self.w, bool(neutral))
 
+    def modes_of_sign(self, e: Evaluation, sign: float) -> tuple[int, bool]:
+        """The same where the sign of ṗ times that of the bordered determinant is known: that of det K but for (−1)^w.
+
+        The determinant is regular where K nearly is not. Where both disagree, rounding decides a mode, and it is
+        counted as that sign says.
+        """
+        negative, neutral = self.modes(e)
+        odd = sign * (-1.0) ** self.w < 0
+        dependent = self.loose or (neutral and self.w > 0)
+        if self.large or dependent or sign == 0.0 or odd == bool(negative % 2):
+            return negative, neutral
+        found = spectrum_at(e, e.c_q[self.rows], self.sizes, DEFAULT)
+        certain, unsure = int((found.kappa < -found.noise).sum()), int((abs(found.kappa) <= found.noise).sum())
+        own = unsure == 1 and odd != bool(certain % 2)
+        return (certain + own if unsure < 2 else negative), unsure > 0
+
     def modes_along(self, e: Evaluation) -> tuple[Any, Any, list[Factors]]:
         """The same at many points, along the first axis of the blocks, and the factors.
 

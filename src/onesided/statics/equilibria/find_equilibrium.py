@@ -9,7 +9,7 @@ from scipy.sparse.linalg import lsmr
 from onesided import linalg
 from onesided.base.arguments import checked
 from onesided.base.errors import SolveError, UsageError
-from onesided.base.tolerances import DEFAULT, EPS, Tolerances
+from onesided.base.tolerances import DEFAULT, EPS, SMALL, Tolerances
 from onesided.base.types import Array, Indices, Status
 from onesided.evaluation.equilibrium_blocks import Evaluation
 from onesided.results import Equilibrium, Shape, Solution, State
@@ -24,6 +24,10 @@ from onesided.system.sizes import Sizes
 from onesided.system.system import System
 
 POLISHED = 12  # Newton steps after which what rounding allows counts as solved
+PARTS = (1.0, 0.5, 0.25, 0.125)  # of a Newton step, where the residual is small and a soft mode far from its place
+FALLS = 0.9  # share of what a linear model promises by which the residual must fall
+UNSURE = 16.0  # times the rounding of forces: what may be left of them where nothing makes it smaller
+CLOSE = 0.1  # scaled distance within which a minimum is looked for where a descent ended
 SHOWN = 12  # coordinates that a message lists
 
 
@@ -42,13 +46,17 @@ class Newton:
 
 @dataclass(frozen=True)
 class Corrected:
-    """Outcome of a local correction: a point, its multipliers, and how it ended."""
+    """Outcome of a local correction: a point, its multipliers, and how it ended.
+
+    `certain` is False where forces are small, but more than rounding, and soft modes may still have far to go.
+    """
 
     q: Array
     nu: Array
     status: Status
     residual: float
     iterations: int
+    certain: bool = True
 
 
 def equilibrium(
@@ -94,10 +102,11 @@ def settle(
     routes = _routes(system, q, p, sizes, method, tolerances)
     best: Solution[Equilibrium] | None = None
     for route in routes:
-        found = _finish(system, p, sizes, route(), tolerances, name=route.__name__)
+        end = route()
+        found = _finish(system, p, sizes, end, tolerances, name=route.__name__)
         if best is None or _rank(found) > _rank(best):
             best = found
-        if found.ok:
+        if found.ok and end.certain:
             break
     best = best or _finish(system, p, sizes, routes[0](), tolerances, name="start")
     at_rest = best.status is Status.stalled and best.residual <= 0.01 * tolerances.residual
@@ -112,7 +121,7 @@ def _rank(found: Solution[Equilibrium]) -> tuple[bool, bool, float]:
 def already(system: System, q: Array, p: float, sizes: Sizes, tolerances: Tolerances) -> Corrected | None:
     """A start that is an equilibrium on independent constraints, corrected; None where it takes more than that."""
     near = correct(system, q, p, sizes=sizes, tolerances=tolerances)
-    if not near.status.ok or _size((near.q - q) / sizes.length) > np.sqrt(tolerances.residual):
+    if not (near.status.ok and near.certain) or _size((near.q - q) / sizes.length) > np.sqrt(tolerances.residual):
         return None
     e = system.evaluate(near.q, p, near.nu)
     x = np.concatenate([near.q, [p], near.nu])
@@ -143,13 +152,20 @@ def _routes(
 
 
 def confirmed(system: System, p: float, loose: Relaxed, sizes: Sizes, tolerances: Tolerances) -> Corrected:
-    """Where a descent ended, polished by Newton's method as long as that stays there."""
+    """Where a descent ended, polished by Newton's method as long as that stays there.
+
+    Where forces are small already, soft modes may have some way to go, but not uphill.
+    """
     end = Corrected(loose.q, loose.nu, loose.status, loose.residual, loose.iterations)
-    if loose.status not in {Status.solved, Status.stalled} or loose.residual <= 0.01 * tolerances.residual:
+    if loose.status not in {Status.solved, Status.stalled}:
         return end
     near = correct(system, loose.q, p, nu=loose.nu, sizes=sizes, tolerances=tolerances)
     moved = _size((near.q - loose.q) / sizes.length)
-    return near if near.status.ok and moved <= np.sqrt(tolerances.residual) else end
+    stays = moved <= np.sqrt(tolerances.residual)
+    if not stays and loose.residual <= 0.01 * tolerances.residual and moved <= CLOSE:
+        energies = [system.residual(q, p, np.zeros_like(near.nu))[0] for q in (near.q, loose.q)]
+        stays = bool(energies[0] <= energies[1])
+    return near if near.status.ok and stays else end
 
 
 def correct(
@@ -176,13 +192,12 @@ def correct(
             return Corrected(best.q, best.nu, Status.not_finite, best.residual, iteration)
         if residual < best.residual:
             best = Corrected(q, nu, Status.stalled, residual, iteration)
-        if residual <= EPS:
-            return replace(best, status=Status.solved)
-        step = newton_step(system, e, rows, nu)
+        step = newton_step(system, e, rows, nu) if residual > 0.0 else np.zeros(system.n + len(rows))
         if residual <= 0.01 * tolerances.residual:
             better = _polished(system, p, (q, nu), (rows, step), residual, sizes)
             if better is None:
-                return Corrected(q, nu, Status.solved, residual, iteration)
+                certain = _is_near(system, e, (q, p, nu), step, residual, sizes)
+                return Corrected(q, nu, Status.solved, residual, iteration, certain)
             q, nu = better
             continue
         if residual <= tolerances.residual and _size(step[: system.n] / sizes.length) <= tolerances.residual:
@@ -201,16 +216,38 @@ def correct(
 def _polished(
     system: System, p: float, point: tuple[Array, Array], move: tuple[Indices, Array], residual: float, sizes: Sizes
 ) -> tuple[Array, Array] | None:
-    """The point after a full step, if that makes a residual that is good already clearly smaller; None otherwise.
+    """The point after a step, or a part of it, that makes a residual that is good already smaller; None if none does.
 
-    Forces that the scale calls small may matter to a soft mode. Where the stiffness is singular a step only harms.
+    Forces that the scale calls small may matter to a soft mode. A step along a curved valley climbs its walls: the next
+    one leads down. Where the stiffness is singular a step only harms.
     """
-    (q, nu), (rows, step) = point, move
-    if _size(step[: len(q)] / sizes.length) <= EPS:
+    (q, nu), (rows, step), n = point, move, len(point[0])
+    length, target = _size(step[:n] / sizes.length), _multipliers(nu, rows, step, n)
+    if length <= EPS:
         return None
-    q_new, nu_new = q + step[: len(q)], _multipliers(nu, rows, step, len(q))
-    there = _natural_residual(system, system.evaluate(q_new, p, nu_new), nu_new, sizes)
-    return (q_new, nu_new) if there <= 0.1 * residual else None
+    there: tuple[Array, Array]
+    for fraction in PARTS if length > SMALL else PARTS[:1]:
+        there = q + fraction * step[:n], nu + fraction * (target - nu)
+        for _ in range(2):
+            e = system.evaluate(there[0], p, there[1])
+            if _natural_residual(system, e, there[1], sizes) <= (1.0 - FALLS * fraction) * residual:
+                return there
+            if length <= SMALL:
+                break
+            again = newton_step(system, e, rows, there[1])
+            there = there[0] + again[:n], _multipliers(there[1], rows, again, n)
+    return None
+
+
+def _is_near(
+    system: System, e: Evaluation, point: tuple[Array, float, Array], step: Array, residual: float, sizes: Sizes
+) -> bool:
+    """Whether a solution that no step makes better is one: the step leads nowhere, or rounding is all that is left."""
+    if _size(step[: system.n] / sizes.length) <= SMALL:
+        return True
+    return residual <= UNSURE * rounding(
+        e, np.concatenate([point[0], [point[1]], point[2]]), sizes, constraint_scales(e, sizes)
+    )
 
 
 def newton_step(system: System, e: Evaluation, rows: Indices, nu: Array) -> Array:

@@ -4,13 +4,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from onesided.base.tolerances import ROUNDING, SOME_DIGITS
+from onesided.base.tolerances import EPS
 from onesided.base.types import Array
 from onesided.statics.curves.curve import Curve
 from onesided.statics.equilibria.place import Standpoint
 from onesided.statics.rays.branching import Branch
 
-CANCELLED = SOME_DIGITS  # share of its terms below which a rate of a force may be what rounding leaves of them
+SAFETY = 16.0  # of an estimate of rounding
 
 
 @dataclass(frozen=True)
@@ -46,22 +46,25 @@ def keeps_signs(where: Standpoint, d: Direction) -> bool:
 
 
 def vanishes(where: Standpoint, d: Direction, j: int) -> bool:
-    """Whether the rate of a weakly active constraint is zero: small, and of a force what is left of larger terms.
+    """Whether the rate of a weakly active constraint is zero: small, and of a force also for those who resist it.
 
     Where stiff directions set the scale of forces, those of soft ones are small without being none.
     """
     rate = abs(rate_of(where, d, j))
     if rate > where.tolerances.singularity:
         return False
-    if d.piece.large or j not in d.piece.rows or rate <= ROUNDING:
+    if d.piece.large or j not in d.piece.rows:
         return True
-    return bool(rate <= CANCELLED * _terms(where, d)[np.flatnonzero(d.piece.rows == j)[0]])
+    e = d.piece.evaluate(where.x)
+    softness = float(where.sizes.softness(e.c_q[[j]] * where.sizes.length)[0])
+    return rate * softness <= where.tolerances.singularity or rate <= _rounding_of_force(where, d, j)
 
 
-def _terms(where: Standpoint, d: Direction) -> Array:
-    """Sizes of the terms whose sum is λ̇ of the closed constraints: pseudo-inverse, stiffness and load, absolute."""
-    piece, sizes = d.piece, where.sizes
-    e, n = piece.evaluate(where.x), piece.n
-    E = e.c_q[piece.rows] * sizes.length / where.scales.gap[piece.rows][:, None]
-    forces = np.abs(sizes.hessian(e.L_qq)) @ np.abs(d.t[:n]) + np.abs(e.L_qp * sizes.control / sizes.force * d.t[n])
-    return np.asarray(np.abs(np.linalg.pinv(E)).T @ forces)
+def _rounding_of_force(where: Standpoint, d: Direction, j: int) -> float:
+    """What rounding makes of λ̇_j, scaled: that of the terms of all equations, as far as they act on this force."""
+    piece = d.piece
+    matrix = piece.matrix(piece.evaluate(where.x), d.t)
+    terms = np.abs(matrix[:-1]) @ np.abs(d.t)
+    unit = np.eye(1, piece.size, piece.n + 1 + int(np.flatnonzero(piece.rows == j)[0]))[0]
+    influence = np.linalg.lstsq(matrix.T, unit, rcond=None)[0][:-1]
+    return float(SAFETY * EPS * (np.abs(influence) @ terms))

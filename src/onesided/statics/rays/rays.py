@@ -127,8 +127,18 @@ def _add(one: "FoundRay", found: list["FoundRay"], *, unique: bool) -> None:
     here, d = one.where, one.direction
     if _admissible(here, d, one.taylor) and not _endless(here, d):
         others = [other for other in found if other.direction.piece is not d.piece]
-        if not any((_same if unique else _same_motion)(one, other) for other in others):
+        same, rivals = (_same, _as_fast(one, others)) if unique else (_same_motion, others)
+        if not any(same(one, other) for other in rivals):
             found.append(one)
+
+
+def _as_fast(one: "FoundRay", others: list["FoundRay"]) -> list["FoundRay"]:
+    """Those of other rays that may be the same: their directions agree."""
+    if not others:
+        return others
+    near, rates = np.sqrt(one.where.tolerances.singularity), np.array([other.direction.x_dot for other in others])
+    apart = np.max(np.abs(rates - one.direction.x_dot) / np.abs(one.where.unit), axis=1)
+    return [other for other, far in zip(others, apart > near, strict=True) if not far]
 
 
 def _growing_reactions(where: Standpoint, reactions: Reactions | None) -> Iterator[Direction]:
@@ -255,14 +265,12 @@ def _margin_ahead(where: Standpoint, ahead: Array, piece: Curve, j: int) -> floa
 
 
 def _same(one: FoundRay, other: FoundRay) -> bool:
-    """Same direction, and the same bend where signs are undecided; opening a gap is never the same as closing it."""
+    """Same bend where signs are undecided, for equal directions; opening a gap is never the same as closing it."""
     where, d = one.where, one.direction
     near = np.sqrt(where.tolerances.singularity)
     for j in {*d.piece.rows.tolist()} ^ {*other.direction.piece.rows.tolist()}:
         if not (vanishes(where, d, j) and vanishes(other.where, other.direction, j)):
             return False
-    if np.max(np.abs(d.x_dot / where.unit - other.direction.x_dot / where.unit)) > near:
-        return False
     if d.continuum or other.direction.continuum or not _undecided(where, d):
         return True
     bends = [a.direction.piece.packed(a.taylor.second) / where.unit for a in (one, other)]

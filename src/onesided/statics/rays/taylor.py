@@ -9,7 +9,7 @@ from functools import cached_property
 
 import numpy as np
 
-from onesided.base.tolerances import SMALL, Tolerances
+from onesided.base.tolerances import EPS, SMALL, Tolerances
 from onesided.base.types import Array
 from onesided.statics.curves.curve import Curve
 from onesided.statics.curves.spectrum import Split, split
@@ -70,7 +70,10 @@ class Taylor:
         return -self.parts.inverse(self.form(self.t, 3) + 3.0 * self.mixed(self.t, self.second))
 
     def sign_of_p(self) -> tuple[int, int]:
-        """Sign of the change of p along the branch and the order of the derivative that decided it; (0, 0) if none."""
+        """Sign of the change of p along the branch and the order of the derivative that decided it; (0, 0) if none.
+
+        Scaled derivatives that are as small as rounding decide nothing, however small the others are.
+        """
         n = self.piece.n
         if abs(self.t[n]) > self.tolerances.singularity:
             return int(np.sign(self.t[n])), 1
@@ -78,7 +81,7 @@ class Taylor:
         two, three = self.form(self.t, 2), self.form(self.t, 3)
         sizes = (row @ np.abs(two), row @ (np.abs(three) + 3.0 * np.abs(self.mixed(self.t, self.second))))
         for order, vector, size in ((2, self.second, sizes[0]), (3, self.third, sizes[1])):
-            if abs(float(vector[n])) > CLEAR * max(float(size), float(np.max(np.abs(vector)))):
+            if abs(float(vector[n])) > max(CLEAR * max(float(size), float(np.max(np.abs(vector)))), EPS):
                 return int(np.sign(vector[n])), order
         return 0, 0
 

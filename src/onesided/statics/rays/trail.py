@@ -13,6 +13,7 @@ NEAR = 0.3  # how far a zero may be from where it was expected, relative to the 
 INNERMOST = 1.0 / 256.0  # distance from the point, in scaled units
 HALF = 0.5
 SHORTEST = 0.95  # ratio of successive levels at which a half-branch is said to turn back
+STEADY = 0.05  # change of a direction from level to level below which extrapolation tells the rest
 FURTHER = 24  # steps beyond the innermost level
 UNCERTAIN = EPS**0.1875  # error of a direction by round-off beyond which it is not followed
 PLACED = QUARTER_DIGITS  # error of a point, relative to its distance, beyond which no path begins there
@@ -43,6 +44,13 @@ class Trail:
     def to_the_point(self) -> bool:
         """Whether they were followed to where only the point itself is left, not a cluster."""
         return self.inner * float(np.max(self.reduced.radii)) <= INNERMOST or self.reduced.is_alone
+
+    @property
+    def still_turns(self) -> bool:
+        """Whether it is seen from too far away for its direction at the point, which still changes on the way in."""
+        if not 1 < len(self.levels) < FURTHER or self.levels[-1] <= self.inner:
+            return False
+        return float(np.linalg.norm(self.crossings[-1].b - self.crossings[-2].b)) > STEADY
 
     def inwards(self, level: float) -> "Trail | None":
         """The trail with one more point, at `level` or halfway to it where that is too far; None if there is none."""
@@ -165,8 +173,9 @@ def follow_inwards(reduced: Reduced, b: Array, separation: float, inner: float, 
         return None
     innermost = INNERMOST / float(np.max(reduced.radii))
     trail = Trail(reduced, (1.0,), (first,), inner)
-    while trail.levels[-1] > max(innermost, min(inner, ratio)):
-        further = trail.inwards(max(ratio * trail.levels[-1], innermost))
+    while trail.levels[-1] > max(innermost, min(inner, ratio)) or trail.still_turns:
+        least = innermost if trail.levels[-1] > innermost else 0.0
+        further = trail.inwards(max(ratio * trail.levels[-1], least))
         if further is None and trail.crossings[-1].uncertainty <= CERTAIN:
             return None
         if further is None or further.crossings[-1].uncertainty > UNCERTAIN:

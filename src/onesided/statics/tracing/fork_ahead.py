@@ -5,38 +5,46 @@ by ε/ξ: of slender structures no step is short enough for that. Where J loses 
 """
 
 import math
+from collections.abc import Iterable
 from dataclasses import replace
 
 import numpy as np
 
-from onesided.base.tolerances import EPS, HALF_DIGITS, QUARTER_DIGITS, Tolerances
+from onesided.base.tolerances import QUARTER_DIGITS, Tolerances
 from onesided.base.types import Array
 from onesided.statics.curves.curve import Curve, CurvePoint
-from onesided.statics.curves.spectrum import InseparableError, Split, second, split
+from onesided.statics.curves.spectrum import InseparableError, split
 from onesided.statics.rays.reduced import Reduced
 from onesided.statics.tracing.singular import is_singular_equilibrium
+from onesided.statics.tracing.singular_place import reduced_at, singular_place
 
-ROUNDS = 12  # of Newton's method
-SETTLED = EPS**0.1875  # moves below this share of the way that no longer fall are those of rounding
-HALVES = 4  # how often a move that cannot be relaxed is halved
 SHARES = (0.75, 0.5, 0.25)  # of the way back from the fork at which its branch is looked for
 
 
-def fork_ahead(curve: Curve, a: CurvePoint, tolerances: Tolerances) -> CurvePoint | None:
+def fork_ahead(
+    curve: Curve, a: CurvePoint, tolerances: Tolerances, others: Iterable[CurvePoint] = ()
+) -> CurvePoint | None:
     """The fork that a branch leads to beyond its last point a, as the end of a step; None where there is none.
 
     The path comes nearer to it in the amplitude of the mode that vanishes there; the branch is found again on the way
-    back from the fork to a, and no other mode changes its sign between them.
+    back from the fork to a, and no other mode changes its sign between them. It is looked for from a, then from others:
+    rounding may hide at a what it does not hide further away.
     """
+    places = (_from_start(curve, a, start.y, tolerances) for start in (a, *others))
+    return next((found for found in places if found is not None), None)
+
+
+def _from_start(curve: Curve, a: CurvePoint, start: Array, tolerances: Tolerances) -> CurvePoint | None:
+    """The same from one place."""
     measured = curve.measured_at(a.x)
     try:
-        y = _located(measured, a, tolerances)
+        y = singular_place(measured, start, 1, a.s, tolerances)
         if y is None or not _is_fork(measured, replace(a, x=curve.packed(y), y=y), tolerances):
             return None
         here, there = (split(measured, curve.packed(place), tolerances, keep=1) for place in (a.y, y))
     except InseparableError:
         return None
-    reduced = _reduced(measured, y, there)
+    reduced = reduced_at(measured, y, there)
     amplitude, rate = float(reduced.coordinates(a.y)[0]), float(reduced.G[0] @ a.t)
     if not amplitude * rate < 0.0 or here.outside != there.outside or not _leads_back(reduced, a):
         return None
@@ -57,55 +65,6 @@ def _end_of_step(curve: Curve, a: CurvePoint, y: Array, direction: Array) -> Cur
     known = replace(a, x=x, y=y, t=t, s=a.s + h, margins=margins, rates=rates, c=e.c.copy(), energy=e.energy)
     error = float(np.max(np.abs(curve.residual(e)), initial=0.0))
     return replace(known, error=error, volume=math.nan, load=e.L_p, s_middle=math.nan, middle_slope=math.nan)
-
-
-def _located(curve: Curve, a: CurvePoint, tolerances: Tolerances) -> Array | None:
-    """Newton's method on zᵀJ v = 0 for the softest mode z and for v of this mode and the response to p.
-
-    A straight move along a mode stretches what is stiff, and J there says nothing: after each move the other equations
-    are solved with the amplitudes of both held [`Reduced`]. It ends where moves are those of round-off.
-    """
-    y, previous, parts = a.y, math.inf, None
-    for _ in range(ROUNDS):
-        parts = split(curve, curve.packed(y), tolerances, keep=1, like=parts)
-        move = _move(curve, y, parts)
-        length, distance = float(np.linalg.norm(parts.span @ move)), float(np.linalg.norm(y - a.y))
-        if length <= SETTLED * distance and length >= 0.5 * previous:
-            return y
-        if not distance <= a.s:  # it is not a fork of this path
-            return None
-        moved = _relaxed(_reduced(curve, y, parts), move)
-        if moved is None:
-            return y if length <= SETTLED * distance else None
-        y, previous = moved, length
-    return None
-
-
-def _move(curve: Curve, y: Array, parts: Split) -> Array:
-    """Amplitudes of the mode and of p at which J loses rank, by its derivatives; columns may differ much in size."""
-    x = curve.packed(y)
-    back = -parts.regular(curve.residual(curve.evaluate(x)))
-    bends = [(second(curve, x, v, parts.span).T @ parts.tests).ravel() for v in (back, *parts.span.T)]
-    matrix, right = np.stack(bends[1:], axis=1), parts.linear.T.ravel() + bends[0]
-    sizes = np.linalg.norm(matrix, axis=0)
-    if not np.all(np.isfinite(sizes)) or not np.all(sizes > 0):
-        return np.full(len(sizes), np.nan)
-    return np.asarray(-np.linalg.lstsq(matrix / sizes, right, rcond=HALF_DIGITS)[0] / sizes)
-
-
-def _reduced(curve: Curve, y: Array, parts: Split) -> Reduced:
-    """The reduced problem in the amplitudes of the mode and of p."""
-    N, Z = parts.span, np.linalg.qr(parts.tests)[0]
-    return Reduced(curve, curve.packed(y), N, np.linalg.pinv(N), Z, parts.borders, np.ones(N.shape[1]))
-
-
-def _relaxed(reduced: Reduced, move: Array) -> Array | None:
-    """The point with amplitudes that differ by a move, or by a part of it."""
-    for share in 0.5 ** np.arange(HALVES):
-        reached = reduced.at(share * move)
-        if reached is not None:
-            return reached.y
-    return None
 
 
 def _leads_back(reduced: Reduced, a: CurvePoint) -> bool:

@@ -23,12 +23,13 @@ from onesided.evaluation.resolution import (
     may_vanish,
     turns_back,
 )
-from onesided.statics.curves.corrections import Plane, make_point, newton, newton_step
+from onesided.statics.curves.corrections import Correction, Plane, make_point, newton, newton_step
 from onesided.statics.curves.curve import Curve, CurvePoint
 
 if TYPE_CHECKING:  # curves of large systems are made elsewhere
     from onesided.statics.curves.large import LargeCurve
 
+BESIDE = 0.25  # square of the share of its turn by which the middle of a step may head elsewhere than its ends
 FALLS = 0.9  # share of a value below which the next one has fallen
 
 
@@ -144,14 +145,44 @@ def resolved(
     if curve.large:
         fine = _resolved_by_end(cast("LargeCurve", curve), a, b, miss, tolerances)
         return Middle(math.nan, math.nan, b.t) if fine else None
-    n, move, along = curve.n, b.y - a.y, a.t + b.t
+    move, along = b.y - a.y, a.t + b.t
     h, along = math.sqrt(move @ move), along / math.sqrt(along @ along)
-    y = halfway(a, b)
-    found = newton_step(curve, y, along)
+    start = y = halfway(a, b)
+    turn = b.t - a.t
+    for last in (False, True):
+        found = newton_step(curve, y, along)
+        delta = found.y - start
+        if math.sqrt(delta @ delta) <= MIDDLE * miss * h and (last or _heads(found.tangent, along, turn)):
+            middle = _agrees(curve, (a, b, h), before, (y, found), tolerances)
+            if middle is not None:
+                return middle
+        y = found.y
+    return None
+
+
+def _heads(tangent: Array, along: Array, turn: Array) -> bool:
+    """Whether a tangent in the middle of a step is about the mean of those at its ends, which differ by a turn.
+
+    One that is not may be that of a place up the walls of a curved valley, not of the path.
+    """
+    aside = tangent / math.sqrt(tangent @ tangent)
+    aside = aside - math.copysign(1.0, float(aside @ along)) * along
+    return bool(aside @ aside <= BESIDE * (turn @ turn) + HALF_DIGITS)
+
+
+def _agrees(
+    curve: Curve,
+    step: tuple[CurvePoint, CurvePoint, float],
+    before: tuple[float, float, float] | None,
+    inside: tuple[Array, Correction],
+    tolerances: Tolerances,
+) -> Middle | None:
+    """The middle of a step of length h as one correction of a place there tells it, if that agrees with its ends."""
+    (a, b, h), (y, found), n = step, inside, curve.n
     e, t, orientation, volume = found.e, found.tangent, found.orientation, found.volume
     delta, length = found.y - y, math.sqrt(t @ t)
     regular = math.isfinite(a.volume) or math.isfinite(b.volume)  # it may be singular all along
-    if not math.sqrt(delta @ delta) <= MIDDLE * miss * h or (regular and not math.isfinite(volume)):
+    if regular and not math.isfinite(volume):
         return None
     t, volume = t / length, volume + math.log(length)
     if a.orientation * b.orientation > 0:
@@ -162,8 +193,8 @@ def resolved(
             return None
     margins, rates = curve.margins(e, y, t)
     if len(margins):
-        inside = margins + curve.margin_rates(e, delta)
-        gaps = Triple(a.margins, h * a.rates, inside, h * rates, b.margins, h * b.rates)
+        inside_margins = margins + curve.margin_rates(e, delta)
+        gaps = Triple(a.margins, h * a.rates, inside_margins, h * rates, b.margins, h * b.rates)
         if falls_below(gaps, -tolerances.residual):
             return None
     at_a, at_b = float(a.t[n]), float(b.t[n])

@@ -24,7 +24,7 @@ from onesided.statics.tracing.hits import Located, PathWatch
 from onesided.system.system import System
 
 POINT_LIMIT = 20_000  # points of a path that nothing else ends
-NEWTON = 5  # corrections of a predicted point
+NEWTON = 8  # corrections of a predicted point
 FIRST_STEP = 0.01  # arc length in scaled units
 COMPILE_AFTER = 4000  # points from which on many are made by one compiled call: single ones take 0.1 to 0.3 ms
 

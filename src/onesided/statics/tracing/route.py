@@ -26,6 +26,7 @@ CREEPS = 0.1  # share of the first step: a path whose steps are shorter on avera
 CREPT = "its steps stayed much shorter than the first: rounding hides where it leads, or very many events are close"
 LAST = {Kind.continuum: Status.not_unique, Kind.jammed: Status.jammed}  # how a path ends at an event of this kind
 JUMPS = "the stiffness jumps"
+BEYOND_A_KINK = "branches beyond the kink of the loading"
 ROUNDINGS = 4.0  # of a point that is located
 RETURNS = 3  # points after which a path may have come back to its start
 Outcome = tuple[Status | None, CurvePoint | None]
@@ -200,7 +201,7 @@ class Route:
         beyond = position.point.sense, b.sense, min(self.log.degree or 0, b.negative)
         rays = Rays(two_rays(where, position.curve, c, beyond)) if simple else rays_at(where)
         if self.cells.near(float(c.x[position.curve.n])):  # only the rays of this cell are known
-            return replace(rays, complete=False, reason="branches beyond the kink of the loading")
+            return replace(rays, complete=False, reason=BEYOND_A_KINK)
         return rays
 
     def meet_idle(self, quiet: Quiet, b: CurvePoint) -> Generator[PathItem, None, Status | None]:
@@ -255,7 +256,10 @@ class Route:
         cell = self.cells.around(float(x[curve.n]), sense)
         found = crossing(where, cell, sense, tuple(curve.rows.tolist()))
         on = next(iter((*found.leading, *found.returning)), None)
-        log.remember(name_kink(where, back, on), Rays((back, *found.leading, *found.returning)), found.beyond, c, b.s)
+        rays = Rays((back, *found.leading, *found.returning))
+        if self._folds_at(b, float(c.y[curve.n] - b.y[curve.n])):
+            rays = replace(rays, complete=False, reason=BEYOND_A_KINK)
+        log.remember(name_kink(where, back, on), rays, found.beyond, c, b.s)
         if found.leading or on is None:
             position.cell = cell
         if on is None:
@@ -264,6 +268,12 @@ class Route:
         self.leave(found.beyond if found.leading else where, on, b.s)
         position.step, position.located = self.first_step(), None  # the cell left behind may be narrower than any step
         return None
+
+    def _folds_at(self, b: CurvePoint, room: float) -> bool:
+        """Whether p would turn about where it has come to a kink, which is known to within some `room` of scaled p."""
+        curve = self.position.curve
+        rise = 0.5 * abs(float(b.t[curve.n])) * next_singular(curve, b, self.watch.tolerances)
+        return rise <= ROUNDINGS * abs(room)
 
     def _snap(self, c: CurvePoint) -> CurvePoint:
         """Take p for a bound or for zero where they differ by round-off only."""

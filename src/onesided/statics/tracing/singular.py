@@ -20,12 +20,14 @@ from onesided.statics.curves.spectrum import (
     undecided,
 )
 from onesided.statics.tracing.inside import between, interpolate, is_inside, mean_tangent
+from onesided.statics.tracing.singular_place import singular_place
 
 SOFT = 6  # soft modes at either end of a step that are looked at
 EARLIER = (0.5, 0.75, 0.9, 0.97)  # shares of the way to a singular point at which modes are counted
 SHARES = (*EARLIER, 1.0 - EPS**0.1875)  # another one may be that close before it; closer, branches mingle
 CLOSER = tuple(1.0 - 0.5**power for power in range(11, 27))  # where rates say that there is another one
 HALVINGS = 20  # of a bracket of modes, from whose ends Newton's method leads elsewhere
+REACH = 3.0  # times a step: further away there is no singular point of it
 ROUNDS = 30  # of Newton's method: slow where another singular point is close
 BLUR = 64.0  # steps ahead within which a singular point is looked for where rounding decides inertia
 CLOSE = EPS**0.3  # modes this soft, relative to the reference, are taken to vanish together
@@ -184,10 +186,11 @@ def refine_singular(
         kappa = np.abs(split(curve, point.x, tolerances).kappa)
         softest = float(np.min(kappa, initial=math.inf))
         close = int(np.count_nonzero(kappa <= max(CLOSE, (1.0 + ALIKE) * softest)))
-        for keep in sorted({max(close, 1), min(max(together, 1), SOFT), 1}, reverse=True):
-            refined = _refine(curve, point, step, tolerances, keep)
-            if refined is not None and is_singular_equilibrium(curve, refined, tolerances):
-                return refined
+        for refine in (_refine, _refine_gently):
+            for keep in sorted({max(close, 1), min(max(together, 1), SOFT), 1}, reverse=True):
+                refined = refine(curve, point, step, tolerances, keep)
+                if refined is not None and is_singular_equilibrium(curve, refined, tolerances):
+                    return refined
     except InseparableError:
         return None
     return None
@@ -199,6 +202,14 @@ def is_singular_equilibrium(curve: Curve, point: CurvePoint, tolerances: Toleran
     error = float(np.max(np.abs(curve.residual(e)), initial=0.0))
     allowed = max(tolerances.residual, rounding(e, point.x, curve.sizes, curve.scales))
     return error <= allowed and split(curve, point.x, tolerances).N.shape[1] > 1
+
+
+def _refine_gently(
+    curve: Curve, point: CurvePoint, step: float, tolerances: Tolerances, keep: int
+) -> CurvePoint | None:
+    """The same as `_refine` by moves that keep to a curved valley."""
+    y = singular_place(curve, point.y, keep, REACH * step, tolerances)
+    return None if y is None else replace(point, x=curve.packed(y), y=y)
 
 
 def _refine(curve: Curve, point: CurvePoint, step: float, tolerances: Tolerances, keep: int) -> CurvePoint | None:
@@ -222,7 +233,7 @@ def _refine(curve: Curve, point: CurvePoint, step: float, tolerances: Tolerances
         move = back - parts.span @ np.linalg.lstsq(matrix, right, rcond=HALF_DIGITS)[0]
         y = y + move
         far = y - point.y
-        if not math.hypot(*far.tolist()) <= 3.0 * step:
+        if not math.hypot(*far.tolist()) <= REACH * step:
             return None  # there is no singular point here
         if float(np.max(np.abs(move) / (1.0 + np.abs(y)))) <= 10 * EPS:
             break

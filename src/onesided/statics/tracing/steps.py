@@ -16,7 +16,7 @@ from onesided.evaluation.path_steps import CHUNK, LONG
 from onesided.evaluation.resolution import integrals
 from onesided.evaluation.step_data import StepKnobs
 from onesided.results import Ray
-from onesided.statics.curves.corrections import Plane, make_point, newton
+from onesided.statics.curves.corrections import Correction, Plane, make_point, newton
 from onesided.statics.curves.curve import Curve, CurvePoint, CurvePoints
 from onesided.statics.tracing.cells import to_the_edge, turns_inside
 from onesided.statics.tracing.hits import Located, PathWatch, Trigger, explained, is_calm
@@ -250,9 +250,7 @@ class Steps(PathStepper):
             y, border, h = self._aim(h)
             found = newton(self.curve, y, border, target=target, limit=NEWTON, reach=method.miss * h)
             if found.converged and self._in_cell(found.y):
-                move = found.y - a.y
-                b = make_point(self.curve, found, a.t, a.s + math.sqrt(move @ move))
-                b.sense = b.sense or a.sense
+                b, found = self._arrived(found, border, method.miss * h)
                 angle = math.acos(min(1.0, float(a.t @ b.t)))
                 self.step = h * self._growth(angle, found.first / h)
                 inside = self.cell is None or turns_inside(self.curve, a, b, self.cell)
@@ -267,6 +265,25 @@ class Steps(PathStepper):
             else:
                 self.step, self.blind = 0.4 * h, not math.isfinite(found.error + found.e.energy)
         return None
+
+    def _point(self, found: Correction) -> CurvePoint:
+        """A corrected place as a point of the path."""
+        move = found.y - self.point.y
+        b = make_point(self.curve, found, self.point.t, self.point.s + math.sqrt(move @ move))
+        b.sense = b.sense or self.point.sense
+        return b
+
+    def _arrived(self, found: Correction, border: Plane, reach: float) -> tuple[CurvePoint, Correction]:
+        """The end of a step; where its signs are not those of the start, corrected to the last digit before.
+
+        What is left of a residual on stiff modes is a stiffness of soft ones, which may be as large as their own.
+        """
+        a, b = self.point, self._point(found)
+        if (a.negative, a.orientation, a.sense) == (b.negative, b.orientation, b.sense) or found.error <= EPS:
+            return b, found
+        exact = newton(self.curve, found.y, border, target=EPS, limit=NEWTON, reach=reach)
+        exact.first = found.first
+        return (self._point(exact), exact) if exact.converged else (b, found)
 
     def _aim(self, h: float) -> tuple[Array, Plane, float]:
         """Where a step leads by prediction, the plane in which it is corrected, its length: up to a kink of p."""

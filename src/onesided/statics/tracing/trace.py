@@ -15,6 +15,7 @@ from onesided.statics.tracing.quiet import Change, Quiet, bend
 from onesided.statics.tracing.route import RETURNS, Outcome, Route
 from onesided.statics.tracing.singular import refine_singular
 
+EARLIER = (2, 4, 8, 16)  # points back from which a fork is looked for that rounding hides at the last ones
 CROWD = 30  # so many events or failures in a row without progress end a path
 
 
@@ -42,14 +43,14 @@ class Tracer:
     def pieces(self) -> Iterator[PathItem | Passage]:
         """Points and events in order, until something ends the path; the last item carries the status."""
         stepper, route = self.stepper, self.route
-        status, note, b = None, "", stepper.advance()
+        status, note, b = None, "", self._advance()
         while status is None:
             candidate: CurvePoint | None = None
             corner = self._corner() if b is None else None
             if corner is not None:
                 status = yield from route.meet_idle(corner, corner.beyond)
                 stepper.step = route.first_step()
-                b = stepper.advance() if status is None else None
+                b = self._advance() if status is None else None
                 continue
             b = b or route.forks.join() or self._fork()
             if b is None:
@@ -78,8 +79,16 @@ class Tracer:
                 stepper.forget()
             else:
                 status, candidate = yield from self._meet(hit, c, b)
-            b = b if status is not None else candidate or stepper.advance()
+            b = b if status is not None else candidate or self._advance()
         yield from route.end(status, note)
+
+    def _advance(self) -> CurvePoint | None:
+        """The next point, or a fork ahead where steps fail and rounding decides inertia: it may look like a corner."""
+        b, curve, tolerances = self.stepper.advance(), self.stepper.curve, self.watch.tolerances
+        if b is None:
+            here = self.stepper.point.x
+            b = self._fork() if undecided(curve.measured_at(here), here, tolerances) else None
+        return b
 
     def _first_change(self, b: CurvePoint) -> tuple[Hit | None, CurvePoint | None, Quiet | None]:
         """The first thing to happen on the way to b: what it is, where (b if nothing happens), and whether quietly."""
@@ -88,10 +97,11 @@ class Tracer:
         hits = [hit for hit in self._hits(b) if hit.row not in idle]
         if not hits and route.forks.passed(b):
             return Hit(Trigger.singular, 0.0), None, None
-        fork = self._hidden_fork(b, hits)
-        if fork is not None:
-            self.stepper.located = None
-            return Hit(Trigger.singular, 0.0), fork, None
+        if self._is_lost(b, hits):  # in rounding a limit point is none; the fork that its branch leads to is looked for
+            fork = fork_ahead(curve, a, self.watch.tolerances, [b, *self._on_the_way()])
+            if fork is not None or hits:
+                self.stepper.located = None
+                return Hit(Trigger.singular, 0.0), fork, None
         hit, c = self._earliest(b, hits) if hits else (None, b)
         quiet = None if c is None else route.margins.find(curve, a, c, self.watch.tolerances)
         if quiet is None and hit is not None and c is not None and hit.trigger is Trigger.closing:
@@ -142,19 +152,23 @@ class Tracer:
     def _fork(self) -> CurvePoint | None:
         """A fork ahead of a path that is lost in rounding: the end of a step that leads there at once."""
         stepper = self.stepper
-        b = fork_ahead(stepper.curve, stepper.point, self.watch.tolerances)
+        b = fork_ahead(stepper.curve, stepper.point, self.watch.tolerances, self._on_the_way())
         if b is not None:
             stepper.located = Located(Trigger.singular, b, stepper.curve.evaluate(b.x))
             stepper.step = self.route.first_step()
             stepper.forget()
         return b
 
-    def _hidden_fork(self, b: CurvePoint, hits: list[Hit]) -> CurvePoint | None:
-        """The fork that a step leads to on which rounding hides how p changes: its branch is lost in that before."""
+    def _on_the_way(self) -> list[CurvePoint]:
+        """Some points of the leg, the last ones first."""
+        trail = self.route.margins.trail
+        return [trail[-count] for count in EARLIER if count <= len(trail)]
+
+    def _is_lost(self, b: CurvePoint, hits: list[Hit]) -> bool:
+        """Whether rounding hides how p changes on a step, and which modes: a fork hides its branch close to it."""
         curve, a, tolerances = self.stepper.curve, self.stepper.point, self.watch.tolerances
         unsure = hits[0].trigger in {Trigger.limit, Trigger.singular} if hits else against_its_sense(curve, a, b)
-        lost = unsure and all(undecided(curve.measured_at(point.x), point.x, tolerances) for point in (a, b))
-        return fork_ahead(curve, a, tolerances) if lost else None
+        return unsure and all(undecided(curve.measured_at(point.x), point.x, tolerances) for point in (a, b))
 
     def _passes_home(self, hit: Hit | None, c: CurvePoint) -> CurvePoint | None:
         """The start of the path, where it lies on the way to c; at an event that is reported first."""
