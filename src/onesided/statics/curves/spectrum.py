@@ -203,6 +203,16 @@ def undecided(curve: "Curve", x: Array, tolerances: Tolerances) -> bool:
     return bool(np.any(np.abs(kappa) <= np.maximum(UNDECIDED, parts.floor)))
 
 
+def follows_soft_modes(curve: "Curve", x: Array, t: Array, tolerances: Tolerances) -> bool:
+    """Whether a tangent leads along nearly singular modes more than on with p or reactions: p may change by rounding."""
+    try:
+        span = split(curve, x, tolerances).span
+    except InseparableError:
+        return True
+    amplitudes, modes = np.linalg.lstsq(span, t, rcond=None)[0], span[: curve.n].any(axis=0) & (span[curve.n] == 0.0)
+    return bool(np.linalg.norm(amplitudes[modes]) >= np.linalg.norm(amplitudes[~modes]))
+
+
 def floors(curve: "Curve", x: Array, kappa: Array, modes: Array, known: Array) -> Array:
     """What counts as zero of each κ, where all but the rounding of x is known."""
     undecided, floor = np.abs(kappa) > known, known.copy()
