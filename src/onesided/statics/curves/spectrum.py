@@ -210,7 +210,8 @@ def follows_soft_modes(curve: "Curve", x: Array, t: Array, tolerances: Tolerance
     except InseparableError:
         return True
     amplitudes, modes = np.linalg.lstsq(span, t, rcond=None)[0], span[: curve.n].any(axis=0) & (span[curve.n] == 0.0)
-    return bool(np.linalg.norm(amplitudes[modes]) >= np.linalg.norm(amplitudes[~modes]))
+    along, aside = span[:, modes] @ amplitudes[modes], span[:, ~modes] @ amplitudes[~modes]
+    return bool(along @ along >= aside @ aside)
 
 
 def floors(curve: "Curve", x: Array, kappa: Array, modes: Array, known: Array) -> Array:
