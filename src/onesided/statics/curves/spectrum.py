@@ -204,7 +204,7 @@ def undecided(curve: "Curve", x: Array, tolerances: Tolerances) -> bool:
 
 
 def follows_soft_modes(curve: "Curve", x: Array, t: Array, tolerances: Tolerances) -> bool:
-    """Whether a tangent leads along nearly singular modes more than on with p or reactions: p may change by rounding."""
+    """Whether a tangent leads along nearly singular modes more than on with p: its change may be rounding."""
     try:
         span = split(curve, x, tolerances).span
     except InseparableError:
