@@ -15,7 +15,7 @@ import numpy as np
 from scipy.linalg import eigh
 
 from onesided.base.errors import SolveError
-from onesided.base.tolerances import EPS, HALF_DIGITS, ROUNDING, Tolerances
+from onesided.base.tolerances import EPS, HALF_DIGITS, QUARTER_DIGITS, ROUNDING, Tolerances
 from onesided.base.types import Array
 from onesided.evaluation.equilibrium_blocks import Evaluation
 from onesided.system.sizes import Sizes
@@ -203,15 +203,15 @@ def undecided(curve: "Curve", x: Array, tolerances: Tolerances) -> bool:
     return bool(np.any(np.abs(kappa) <= np.maximum(UNDECIDED, parts.floor)))
 
 
-def follows_soft_modes(curve: "Curve", x: Array, t: Array, tolerances: Tolerances) -> bool:
-    """Whether a tangent leads along nearly singular modes more than on with p: its change may be rounding."""
-    try:
-        span = split(curve, x, tolerances).span
-    except InseparableError:
-        return True
-    amplitudes, modes = np.linalg.lstsq(span, t, rcond=None)[0], span[: curve.n].any(axis=0) & (span[curve.n] == 0.0)
-    along, aside = span[:, modes] @ amplitudes[modes], span[:, ~modes] @ amplitudes[~modes]
-    return bool(along @ along >= aside @ aside)
+def resists(curve: "Curve", x: Array, t: Array) -> bool:
+    """Whether a system clearly resists its motion along a tangent, or does not move: no hidden mode leads that way."""
+    e, v = curve.evaluate(x), t[: curve.n]
+    if curve.large:
+        large = cast("LargeCurve", curve)
+        force, usual = large.stiffness_times(cast(Any, e), v), large.reference_times(v)
+    else:
+        force, usual = curve.sizes.hessian(e.L_qq) @ v, curve.sizes.reference @ v
+    return bool(abs(v @ force) >= QUARTER_DIGITS * (v @ usual))
 
 
 def floors(curve: "Curve", x: Array, kappa: Array, modes: Array, known: Array) -> Array:

@@ -6,7 +6,7 @@ from collections.abc import Generator, Iterator
 from onesided.base.types import Status
 from onesided.results import Ray
 from onesided.statics.curves.curve import CurvePoint
-from onesided.statics.curves.spectrum import follows_soft_modes, hidden, undecided
+from onesided.statics.curves.spectrum import hidden, resists, undecided
 from onesided.statics.tracing.fork_ahead import fork_ahead
 from onesided.statics.tracing.hits import EventFinder, Hit, Located, Trigger, against_its_sense, find_hits, with_located
 from onesided.statics.tracing.legs import relieves
@@ -168,9 +168,9 @@ class Tracer:
         """Whether rounding hides how p changes on a step along modes that it hides: those of a fork that is close."""
         curve, a, tolerances = self.stepper.curve, self.stepper.point, self.watch.tolerances
         unsure = hits[0].trigger in {Trigger.limit, Trigger.singular} if hits else against_its_sense(curve, a, b)
-        if not unsure or not all(undecided(curve.measured_at(point.x), point.x, tolerances) for point in (a, b)):
+        if not unsure or resists(curve, a.x, a.t):
             return False
-        return follows_soft_modes(curve.measured_at(a.x), a.x, a.t, tolerances)
+        return all(undecided(curve.measured_at(point.x), point.x, tolerances) for point in (a, b))
 
     def _passes_home(self, hit: Hit | None, c: CurvePoint) -> CurvePoint | None:
         """The start of the path, where it lies on the way to c; at an event that is reported first."""
