@@ -159,10 +159,11 @@ def _looks(keeps: bool) -> Array:
 
 
 def _slope(step: ProximalStep, z: Array, way: Array) -> float:
-    """Slope of the energy along a way, with violations of the constraints mended."""
+    """Slope of the energy along a way, with violations of the constraints mended, those of rounding as well."""
     problem = step.start.problem
     force, c = problem.forces(z, problem.none)
-    violated = _violated(step.start, c) & (step.end.nu != 0.0)
+    noise = ALMOST * _largest(step.d) + 16 * EPS * _largest(z) * step.end.steepness()
+    violated = _violated(step.start, c - noise) & (step.end.nu != 0.0)
     if violated.any():
         force, _ = problem.forces(z, np.where(violated, step.end.nu, 0.0))
     return float(force @ way)

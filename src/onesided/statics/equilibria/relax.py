@@ -28,7 +28,7 @@ FAR = EPS**-0.4  # scaled coordinates beyond which the energy is called unbounde
 STUCK = 40  # refused steps in turn: nothing near is lower
 EASY = 0.4  # corrections that shrink to a smaller share: the next step may be longer
 QUICKER = 16.0  # by how much at most
-MARGIN = 2.5  # shifts exceed a negative stiffness along the way by this factor
+MARGIN = 4.0  # shifts exceed a negative stiffness along the way by this factor
 LANDING = 0.25  # share of the stiffness along the way below which a shift is left out: Newton's method
 PUSH = 16.0  # a push goes as far as so many first steps
 Advance = Callable[["_Descent", "Relaxation"], ProximalStep | None]
@@ -122,6 +122,7 @@ class _Descent:
     moved: float = np.inf
     either: bool = False
     before: float = 1.0  # shift of the last step taken
+    eased: bytes = b""  # closed constraints for which a large shift was given up
     seen: list[tuple[Array, Array]] = field(default_factory=list)
 
     def stand(self, here: LocalModel) -> None:
@@ -147,13 +148,13 @@ def descend(here: LocalModel, knobs: Relaxation, *, shift: float = 1.0, reach: f
 
 def _settle(run: _Descent, knobs: Relaxation, advance: Advance) -> Status:
     """Steps until Newton's method arrives (solved) or nothing moves any more (stalled)."""
-    while run.steps < knobs.max_iterations:
+    arrived: Status | None = None
+    while arrived is None and run.steps < knobs.max_iterations:
         run.steps += 1
         step = advance(run, knobs)
         if step is None:
             run.refused += 1
-            if run.refused > STUCK:
-                return _arrive(run)
+            arrived = _arrive(run) if run.refused > STUCK else None
             continue
         _take(run, step)
         if step.shift == 0.0:
@@ -161,17 +162,27 @@ def _settle(run: _Descent, knobs: Relaxation, advance: Advance) -> Status:
         if not float(np.max(np.abs(run.here.z), initial=0.0)) < FAR or not np.isfinite(run.here.U):
             return Status.unbounded
         if run.moved <= ALMOST:
-            return _arrive(run)
-    return Status.max_iterations
+            arrived = _arrive(run)
+    return Status.max_iterations if arrived is None else arrived
 
 
-def _arrive(run: _Descent) -> Status:
-    """Newton's method where nothing moves any more: solved, or stalled on a saddle point."""
+def _arrive(run: _Descent) -> Status | None:
+    """Newton's method where nothing moves any more: solved, or stalled on a saddle point.
+
+    None where it leads further than it may go, and steps were short because of what was stiff on the way: contacts
+    that have closed may hold that now, and the descent goes on with the drag which a long step needs.
+    """
     step = proximal_step(run.here, 0.0, run.closed, run.reach)
     if isinstance(step, ProximalStep) and lowers_energy(step):
         _take(run, step)
         return Status.solved
-    return Status.solved if _at_rest(run) else Status.stalled
+    if _at_rest(run):
+        return Status.solved
+    closed = run.closed.tobytes()
+    if not isinstance(step, Refusal) or not 0.0 < step.shift <= ALMOST * run.before or run.eased == closed:
+        return Status.stalled
+    run.shift, run.eased, run.refused = step.shift, closed, 0
+    return None
 
 
 def _at_rest(run: _Descent) -> bool:

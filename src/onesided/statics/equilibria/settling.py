@@ -165,7 +165,7 @@ class DenseProgramme:
         self.soft: Array = problem.none
         self._factor: Any = None
         self._rows = np.arange(0)
-        self._steepness: Array = np.ones(len(problem.none))
+        self._unit: Array = np.ones(len(problem.none))
 
     def factor(self, here: LocalModel, shift: float, closed: Mask, *, stiff: bool = True) -> bool:
         """Factorise; whether the matrix is definite on the closed constraints."""
@@ -174,14 +174,14 @@ class DenseProgramme:
         K = np.zeros((n + w, n + w))
         K[:n, :n] = sizes.hessian(here.blocks.L_qq) if stiff else 0.0
         K[range(n), range(n)] += shift
-        self._steepness = here.steepness()
-        E = here.blocks.c_q[rows] * sizes.length / (self.problem.gap * self._steepness)[rows, None]
+        steepness = here.steepness()
+        E = here.blocks.c_q[rows] * sizes.length / (self.problem.gap * steepness)[rows, None]
+        held = np.full(len(closed), 1.0 + shift)  # stiffness along the constraints: of a small peg with its reaction
+        held[rows] += np.abs(np.einsum("ij,ij->i", E @ K[:n, :n], E))
+        E = E * held[rows, None]  # as large as what they hold: beside it no sign is lost in rounding
         K[n:, :n], K[:n, n:] = E, E.T
-        held = np.zeros(len(closed))  # stiffness along the constraints: that of a small peg grows with its reaction
-        held[rows] = np.abs(np.einsum("ij,ij->i", E @ K[:n, :n], E))
-        soft = SOFT / (1.0 + shift + held)
-        K[range(n, n + w), range(n, n + w)] = -soft[rows]
-        self.soft = soft * self._steepness**2
+        K[range(n, n + w), range(n, n + w)] = -SOFT * held[rows]
+        self.soft, self._unit = SOFT / held * steepness**2, steepness / held
         if not np.all(np.isfinite(K)):
             return False
         self._factor, self._rows, self._n = linalg.factorise(K), rows, n
@@ -191,9 +191,9 @@ class DenseProgramme:
 
     def solve(self, f: Array, c: Array) -> tuple[Array, Array]:
         """Step δ and multipliers ν for the forces f and the gaps c."""
-        rows, steepness = self._rows, self._steepness[self._rows]
-        x, nu = self._factor.solve(np.concatenate([f, c[rows] / steepness])), np.zeros(len(c))
-        nu[rows] = -x[self._n :] / steepness
+        rows, unit = self._rows, self._unit[self._rows]
+        x, nu = self._factor.solve(np.concatenate([f, c[rows] / unit])), np.zeros(len(c))
+        nu[rows] = -x[self._n :] / unit
         return x[: self._n], nu
 
 
@@ -211,7 +211,7 @@ class SparseProgramme:
         self._gradients = sizes.length[at.columns] / problem.gap[at.entry_constraints]
         self._diagonal = (at.rows == at.entry_columns).astype(float)
         self._closed: Mask = np.zeros(at.m, dtype=bool)
-        self._steepness: Array = np.ones(at.m)
+        self._unit: Array = np.ones(at.m)
 
     @property
     def count(self) -> int:
@@ -224,18 +224,18 @@ class SparseProgramme:
         if not e.finite():
             return False
         hessian = (e.hessian * self._hessian if stiff else 0.0) + shift * self._diagonal
-        soft, self._steepness = SOFT / (1.0 + shift), here.steepness()
-        self.soft = soft * self._steepness**2
-        gradients = e.gradients * self._gradients / self._steepness[e.pattern.entry_constraints]
-        self.kkt.factor(hessian, gradients, closed, soft=soft)
+        held, steepness = 1.0 + shift, here.steepness()
+        self.soft, self._unit = SOFT / held * steepness**2, steepness / held
+        gradients = e.gradients * self._gradients / self._unit[e.pattern.entry_constraints]
+        self.kkt.factor(hessian, gradients, closed, soft=SOFT * held)
         self._closed = closed.copy()
         counted = self.kkt.inertia
         return bool(counted.negative == self.kkt.m and not counted.zero)
 
     def solve(self, f: Array, c: Array) -> tuple[Array, Array]:
         """Step δ and multipliers ν for the forces f and the gaps c."""
-        x = self.kkt.solve(np.concatenate([f, np.where(self._closed, c / self._steepness, 0.0)]))
-        return x[: self.kkt.n], np.where(self._closed, -x[self.kkt.n :] / self._steepness, 0.0)
+        x = self.kkt.solve(np.concatenate([f, np.where(self._closed, c / self._unit, 0.0)]))
+        return x[: self.kkt.n], np.where(self._closed, -x[self.kkt.n :] / self._unit, 0.0)
 
 
 @dataclass(frozen=True, eq=False)
