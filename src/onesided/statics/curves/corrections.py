@@ -88,11 +88,15 @@ class Convergence:
         good = error <= self.target and distance <= self.short
         return good or (error <= ROUND_OFF and self.stalls(error, distance))
 
+    def is_hopeless(self, error: float) -> bool:
+        """Whether the residual has grown so much that no other step helps."""
+        return not error < (math.inf if self.error == math.inf else max(HOPELESS * self.error, self.start))
+
     def goes_on(self, error: float, distance: float) -> bool:
         """Whether a step of this length may lead on; it is noted as taken."""
+        hopeless = self.is_hopeless(error)
         if self.error == math.inf:
             self.start = error
-        hopeless = not error < max(HOPELESS * self.error, self.start)
         self.error, self.distance = error, distance
         self.strayed |= not distance < max(self.reach, SMALL)
         return distance < WIDE * self.reach and not hopeless
@@ -129,7 +133,7 @@ def newton(
         delta = solution[:, 0]
         size = math.sqrt(delta @ delta)
         done = going.settled(error, size)
-        if not done and going.stalls(error, size):
+        if not done and (going.stalls(error, size) or going.is_hopeless(error)):
             done = error <= rounding(np, curve.matrix(e, row), y) or error <= scatter(curve, y, R)
         if done and math.isfinite(e.energy) and 0.0 < float(solution[:, 1] @ solution[:, 1]) < math.inf:
             converged, ends = going.near(y - start), determinant(factors)
