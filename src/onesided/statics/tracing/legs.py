@@ -28,6 +28,15 @@ FAR = EPS**-0.75  # scaled distance from its start beyond which a path is no lon
 JUST_BEYOND = 0.01  # of the step in which something changes: near enough for a tangent, too far for round-off
 
 
+def held(where: Standpoint, curve: Curve, c: CurvePoint) -> Standpoint:
+    """The place of a point of a leg: what the leg holds is closed, whatever rounding of a nearly tangent gap says."""
+    codes = list(where.active.codes)
+    for i in curve.rows[curve.k :] - curve.k:
+        if codes[i] == State.inactive:
+            codes[i] = State.strong if c.margins[i] > where.tolerances.force else State.weak
+    return replace(where, active=ConstraintStates(tuple(int(code) for code in codes)))
+
+
 def told_apart(where: Standpoint, curve: Curve, c: CurvePoint, row: int) -> Standpoint:
     """The place of a contact change without those that are about to change a little later on.
 

@@ -17,7 +17,7 @@ from onesided.statics.rays.rays import rays_at
 from onesided.statics.tracing.cells import ControlCells, across, crossing
 from onesided.statics.tracing.event_log import CloseForks, EventLog
 from onesided.statics.tracing.hits import Hit, Trigger
-from onesided.statics.tracing.legs import Home, arriving, goes_on, start_leg, taken_over, told_apart, two_rays
+from onesided.statics.tracing.legs import Home, arriving, goes_on, held, start_leg, taken_over, told_apart, two_rays
 from onesided.statics.tracing.path_method import LegPosition, Origin, Passage, PathItem
 from onesided.statics.tracing.quiet import TOGETHER, TRAIL, LegMargins, Quiet, outdated, remeasured
 from onesided.statics.tracing.singular import next_singular
@@ -132,7 +132,8 @@ class Route:
         position, log = self.position, self.log
         yield from log.settle(c, b)
         c = self._snap(c)
-        where = place(self.origin.where.system, c.x, position.curve.sizes, self.watch.tolerances)
+        there = place(self.origin.where.system, c.x, position.curve.sizes, self.watch.tolerances)
+        where = held(there, position.curve, c)
         if hit.trigger in {Trigger.closing, Trigger.opening}:
             where = told_apart(where, position.curve, c, hit.row)
         position.points += 1
