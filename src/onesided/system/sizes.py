@@ -231,7 +231,8 @@ def _estimate(evaluate: Probe, q: Array, p: float, given: Scales) -> Sizes:
     if given.stiffness is not None:
         d = np.full(len(q), given.stiffness**-0.5)
     t, d, usual = _lengths(evaluate, e, q, p, d, fixed=given.stiffness is not None)
-    length, energy = t * d, t * t
+    length = t * d
+    energy = _without_stiffness((e, usual), length, p) or t * t
     chosen = given.lengths(len(q))
     if chosen is not None:
         length = chosen
@@ -259,6 +260,14 @@ def _estimate(evaluate: Probe, q: Array, p: float, given: Scales) -> Sizes:
 
     known = evaluate.derivatives.elementwise or not evaluate.derivatives.large
     return Sizes(length, energy, control, stiffnesses, combine, local if known else None)
+
+
+def _without_stiffness(states: tuple[Evaluation, Evaluation], length: Array, p: float) -> float:
+    """Size of the energy of what has no stiffness at all, but weights or loads and stops; 0 where there is some."""
+    e = states[0]
+    work = greatest(e.L_q * length) or greatest(e.L_qp * length) * (abs(p) or 1.0)
+    stiffness = max(greatest(state.scaled_hessian(length)) for state in states)
+    return work if stiffness <= ROUNDING * work < math.inf else 0.0
 
 
 def _turned(reference: Array, K: Array) -> Array:
