@@ -265,9 +265,10 @@ def _estimate(evaluate: Probe, q: Array, p: float, given: Scales) -> Sizes:
 def _without_stiffness(states: tuple[Evaluation, Evaluation], length: Array, p: float) -> float:
     """Size of the energy of what has no stiffness at all, but weights or loads and stops; 0 where there is some."""
     e = states[0]
-    work = greatest(e.L_q * length) or greatest(e.L_qp * length) * (abs(p) or 1.0)
-    stiffness = max(greatest(state.scaled_hessian(length)) for state in states)
-    return work if stiffness <= ROUNDING * work < math.inf else 0.0
+    forces, stiffness = greatest(e.L_q * length), max(greatest(state.scaled_hessian(length)) for state in states)
+    if not stiffness <= ROUNDING * forces < math.inf:
+        return 0.0
+    return forces or greatest(e.L_qp * length) * (abs(p) or 1.0)
 
 
 def _turned(reference: Array, K: Array) -> Array:
