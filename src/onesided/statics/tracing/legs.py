@@ -15,6 +15,7 @@ from onesided.results import ConstraintStates, Ray, State
 from onesided.statics.curves.activity import roundings
 from onesided.statics.curves.corrections import Plane, newton
 from onesided.statics.curves.curve import Curve, CurvePoint, CurvePoints
+from onesided.statics.curves.spectrum import decided_modes
 from onesided.statics.equilibria.place import Standpoint, place
 from onesided.statics.rays.rays import ways_to_carry
 from onesided.statics.rays.reactions import independent
@@ -194,7 +195,9 @@ def _carried(where: Standpoint, quiet: Quiet, ray: Ray, other: Curve, start: Cur
     near = ahead_of(other, start, JUST_BEYOND * h) or end
     loose = tuple(name for name in ray.loose if name in kept)
     entry = near.x if start.error > where.tolerances.residual else ray.ahead  # its start is known roughly only
-    return replace(_with_tangent(other, ray, near), p_sign=int(near.sense), idle=idle, loose=loose, ahead=entry)
+    degree = decided_modes(other, near.x, where.tolerances)  # at its start that of the other side may be found
+    told = replace(_with_tangent(other, ray, near), p_sign=int(near.sense), idle=idle, loose=loose, ahead=entry)
+    return replace(told, beyond=degree, instability=ray.instability if degree is None else degree)
 
 
 def _with_tangent(curve: Curve, ray: Ray, point: CurvePoint) -> Ray:
