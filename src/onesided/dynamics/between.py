@@ -124,11 +124,12 @@ class _Look:
 
 def positions(space: Group, points: Arrays, i: Indices, x: Array, *, smooth: bool) -> Array:
     """Configurations at places x of steps i: by Hermite interpolation, or straight."""
-    first, last = points.q[i], points.q[i + 1]
+    steps, of = np.unique(i, return_inverse=True)
+    first, last = points.q[steps], points.q[steps + 1]
     delta = space.local(first, last)
     if not smooth:
-        return np.asarray(space.wrap(space.retract(first, x[:, None] * delta)))
-    h = (points.t[i + 1] - points.t[i])[:, None]
-    begin, end = (local_ends(space, d, points.v[j], points.a[j]) for d, j in ((0.0 * delta, i), (delta, i + 1)))
+        return np.asarray(space.wrap(space.retract(first[of], x[:, None] * delta[of])))
+    h = (points.t[steps + 1] - points.t[steps])[:, None]
+    begin, end = (local_ends(space, d, points.v[j], points.a[j]) for d, j in ((0.0 * delta, steps), (delta, steps + 1)))
     data = np.stack([0.0 * delta, h * begin[0], h**2 * begin[1], delta, h * end[0], h**2 * end[1]])
-    return np.asarray(space.wrap(space.retract(first, np.einsum("kd,dkn->kn", hermite(x), data))))
+    return np.asarray(space.wrap(space.retract(first[of], np.einsum("kd,dkn->kn", hermite(x), data[:, of]))))

@@ -56,7 +56,8 @@ class MotionFunctions:
         self.gaps_at = compiled(self.gaps, rare=True)
         self.gaps_along = self._along(self._gaps_along, lambda: len(self.system.unilateral), LOOKS, rare=True)
         self.gap_slopes = compiled(self._gap_slopes, static_argnums=2, rare=True)
-        self.forcing_along = self._along(self._forcing, lambda: self.n + 3, LOOKS, rare=True)
+        self._flights: dict[Control | None, FlightFunctions] = {}
+        self.forcing_along = self._along(self.forcing, lambda: self.n + 3, LOOKS, rare=True)
         self.linearised = compiled(self._linearised, rare=True)
         self.stiffness = compiled(self._stiffness, rare=True)
         self.terms_once = jax.jit(self._terms, static_argnums=2)  # traced once for all functions that contain it
@@ -96,10 +97,11 @@ class MotionFunctions:
         """Many steps in one call."""
         return StrideFunctions(self)
 
-    @cached_property
-    def flights(self) -> FlightFunctions:
-        """Many flights and impacts in one call."""
-        return FlightFunctions(self)
+    def flights(self, control: Control | None) -> FlightFunctions:
+        """Many flights and impacts in one call, under a control p(t); None where p is a number."""
+        if control not in self._flights:
+            self._flights[control] = FlightFunctions(self, control)
+        return self._flights[control]
 
     # the model as functions of arrays
 
@@ -147,7 +149,7 @@ class MotionFunctions:
             total = total + self.system.friction(q, v, mu[: self.m], th)
         return total
 
-    def _forcing(self, x: Any, vector: Any, control: Control | None) -> Any:
+    def forcing(self, x: Any, vector: Any, control: Control | None) -> Any:
         """What acts from outside at x = (t, p, q, v): forces without potential, and p with two derivatives."""
         t, p, q, v = self._split(x, self.n, self.n)
         rates = self.control(control, t, p)

@@ -20,6 +20,7 @@ from onesided.groups.group import MOST_TURN
 
 if TYPE_CHECKING:
     from onesided.evaluation.motion_functions import MotionFunctions
+    from onesided.evaluation.motion_terms import Control
 
 Branch = TypeVar("Branch", bound=tuple[Any, ...])
 LONGEST = 128  # points of one call
@@ -141,15 +142,16 @@ class StrideWay(NamedTuple):
 
 
 class StrideFunctions:
-    """Compiled steps of one system.
+    """Compiled steps of one system under one control p(t), None where p is a number.
 
     `steps` takes a start as (row of a point, next step), sizes, rules and parameters; it returns the number of points,
     evaluations, refusals, the next step, sizes, and a row for each point. `asked` counts steps that were taken one by
     one: those that would have paid for the compilation.
     """
 
-    def __init__(self, functions: "MotionFunctions") -> None:
+    def __init__(self, functions: "MotionFunctions", control: "Control | None" = None) -> None:
         self.of, self.n, self.rows = functions, functions.n, functions.m + functions.k
+        self._control = control
         self._cuts = np.cumsum([self.n, self.n, self.n, functions.m, self.rows, self.rows, self.rows, 1]).tolist()
         self.steps, self.asked = compiled(self._steps), 0
 
@@ -213,8 +215,7 @@ class StrideFunctions:
             y = h * (jnp.asarray(tableau().A)[k] @ x.stages)
             q, v = (jnp.where(stage, a, b) for a, b in ((at.q, x.end.q), (at.v + y[n : 2 * n], x.end.v)))
             if middle is not None:
-                inside = middle(x.end)
-                q, v = (jnp.where(x.i >= MIDDLE, a, b) for a, b in zip(inside, (q, v), strict=True))
+                q, v = lax.cond(x.i >= MIDDLE, middle, lambda _, other=(q, v): other, x.end)
             delta = jnp.where(stage, y[:n], x.ahead)
             now = self._accelerated(
                 at.t + jnp.asarray(tableau().times)[k] * h, (q, delta, v), push, (sizes, rules), vector
@@ -277,7 +278,7 @@ class StrideFunctions:
         """Acceleration, multipliers, steps back to the constraints and the answer to an impulse at one state."""
         n, (q, delta, v), (sizes, rules) = self.n, where, given
         x = jnp.concatenate([jnp.stack([t, rules.p]), q, delta, v, jnp.zeros(self.of.m)])
-        out = self.of.terms_once(x, vector, None, None)
+        out = self.of.terms_once(x, vector, self._control, None)
         parts = jnp.split(out, self._cuts)
         q, rate, f, c, c_dot, gamma, Gv, power, rest = parts
         M, G = rest[: n * n].reshape(n, n), rest[n * n :].reshape(self.rows, n)
