@@ -134,7 +134,6 @@ class FlightFunctions:
 
     def __init__(self, functions: "MotionFunctions", control: "Control | None" = None) -> None:
         self._of, self._control, self._strides = functions, control, StrideFunctions(functions, control)
-        self._forced = control is not None or functions.depends_on_time(functions.constants(functions.system))
         self.steps = compiled(self._steps)
 
     def _steps(
@@ -241,7 +240,7 @@ class FlightFunctions:
             followed = _follow(seen, values, doubt, (errors, leaves & (k == 0.0)), (k, h))
             return k + 1.0, followed._replace(outside=outside)
 
-        outside = nothing_yet(len(at.q) + 3 if self._forced else 0)
+        outside = nothing_yet(len(at.q) + 3 if self._strides.forced else 0)
         start = _Seen(jnp.zeros(len(first)), none > 0.0, none > 0.0, x.zero, outside)
         _, seen = lax.while_loop(lambda s: (s[0] < PARTS) & ~s[1].falls & ~s[1].unclear, piece, (none, start))
         loose = jnp.max(off / compared(x.way.sizes, rules)[0]) > LOOSE
@@ -251,7 +250,7 @@ class FlightFunctions:
 
     def _outside(self, seen: Outside, at: MotionPoint, times: Any, rules: StrideRules, vector: Any) -> Outside:
         """What acts from outside at the times of a piece, on the state as it is at the beginning of the step."""
-        if not self._forced:
+        if not self._strides.forced:
             return seen
 
         def acts(t: Any) -> Any:

@@ -156,11 +156,12 @@ class MotionFunctions:
         force = self.force(t, q, v, jnp.zeros(self.m), rates[0], vector, p_dot=rates[1])
         return jnp.concatenate([force, jnp.stack(rates)])
 
-    def depends_on_time(self, vector: Any) -> bool:
+    @cached_property
+    def depends_on_time(self) -> bool:
         """Whether forces know the time: found in the operations that they are made of."""
         if self.system.force is None:
             return False
-        zero, none = jnp.zeros(self.n), jnp.zeros(self.m)
+        zero, none, vector = jnp.zeros(self.n), jnp.zeros(self.m), self.constants(self.system)
         traced = jax.make_jaxpr(lambda t: self.force(t, zero, zero, none, jnp.zeros(()), vector))(jnp.zeros(())).jaxpr
         return any(traced.invars[0] is used for line in traced.eqns for used in line.invars)
 

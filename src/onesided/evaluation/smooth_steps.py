@@ -32,6 +32,7 @@ FLOOR = 0.01  # of the largest coordinate or velocity: what errors are at least 
 NEAR = 0.01  # pivots below this share of the start's count as nearly singular
 BRANCH = 100.0  # a projection longer than so many tolerances has left the branch
 TRIES = 24  # refused in a row
+STAGE_TIMES = 2.0  # roundings of time: what forces that know it change by within so many is no error of a step
 
 
 class StrideRules(NamedTuple):
@@ -151,7 +152,7 @@ class StrideFunctions:
 
     def __init__(self, functions: "MotionFunctions", control: "Control | None" = None) -> None:
         self.of, self.n, self.rows = functions, functions.n, functions.m + functions.k
-        self._control = control
+        self._control, self.forced = control, control is not None or functions.depends_on_time
         self._cuts = np.cumsum([self.n, self.n, self.n, functions.m, self.rows, self.rows, self.rows, 1]).tolist()
         self.steps, self.asked = compiled(self._steps), 0
 
@@ -243,10 +244,11 @@ class StrideFunctions:
         last = x.i == STAGES - 1
         y = h * (jnp.asarray(tableau().B) @ stages)
         lengths, speeds = compared(sizes, rules)
+        late = STAGE_TIMES * EPS * jnp.abs(at.t) * (jnp.max(stages, axis=0) - jnp.min(stages, axis=0))
+        late = late if self.forced else 0.0 * late
         five, three = (
-            norm(h * (jnp.asarray(E) @ stages)[:n], h * (jnp.asarray(E) @ stages)[n : 2 * n], lengths, speeds)
-            / rules.rtol
-            for E in (tableau().E5, tableau().E3)
+            norm(e[:n], e[n : 2 * n], lengths, speeds) / rules.rtol
+            for e in (beyond(h * (jnp.asarray(E) @ stages), late) for E in (tableau().E5, tableau().E3))
         )
         size = jnp.sqrt(five * five + 0.01 * three * three)
         error = jnp.where(five == 0.0, 0.0, five * five / jnp.where(size == 0.0, 1.0, size))
@@ -363,6 +365,11 @@ def norm(dq: Any, dv: Any, lengths: Any, speeds: Any) -> Any:
 def limited(h: Any, left: Any) -> Any:
     """The step, stretched or halved so that no tiny one is left over."""
     return jnp.where(h >= left * 0.999, left, jnp.where(h < 0.5 * left, h, 0.5 * left))
+
+
+def beyond(errors: Any, rounding: Any) -> Any:
+    """Errors without what rounding explains."""
+    return jnp.sign(errors) * jnp.maximum(jnp.abs(errors) - rounding, 0.0)
 
 
 def solved(K: Any, right: Any) -> tuple[Any, Any]:
