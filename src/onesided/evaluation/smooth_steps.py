@@ -39,7 +39,7 @@ class StrideRules(NamedTuple):
     """What does not change: last time, control p, accuracy, limits of steps, residual, weights of rows, pivot.
 
     `home`, `close` and `share` are those of `dynamics.mechanics.MotionSizes`; steps below a share `tiny` of the time
-    left are left to the caller; `wanted` is the number of points.
+    left are left to the caller; `wanted` is the number of points; `units` those of coordinates.
     """
 
     end: Any
@@ -55,6 +55,7 @@ class StrideRules(NamedTuple):
     share: Any
     tiny: Any
     wanted: Any
+    units: Any
 
 
 class SeenSizes(NamedTuple):
@@ -180,10 +181,9 @@ class StrideFunctions:
 
     def good(self, way: StrideWay, found: Trial, rules: StrideRules) -> Any:
         """Whether the end of a step is on the constraints, near the step, and explained by it."""
-        lengths, speeds = compared(way.sizes, rules)
         at, end = way.at, found.end
         moved = found.dq
-        far = norm(moved, found.dv, lengths, speeds) / rules.rtol
+        far = norm(moved, found.dv, compared(way.sizes, rules), rules.units) / rules.rtol
         speed, bend = top(at.v) + top(end.v), top(at.a) + top(end.a)
         h = end.t - at.t
         jumps = top(moved) > h * speed + h * h * bend + HALF_DIGITS * jnp.max(way.sizes.q)
@@ -243,11 +243,10 @@ class StrideFunctions:
         stages = lax.dynamic_update_slice(x.stages, row[None], (x.i.astype(int), 0))
         last = x.i == STAGES - 1
         y = h * (jnp.asarray(tableau().B) @ stages)
-        lengths, speeds = compared(sizes, rules)
         late = STAGE_TIMES * EPS * jnp.abs(at.t) * (jnp.max(stages, axis=0) - jnp.min(stages, axis=0))
         late = late if self.forced else 0.0 * late
         five, three = (
-            norm(e[:n], e[n : 2 * n], lengths, speeds) / rules.rtol
+            norm(e[:n], e[n : 2 * n], compared(sizes, rules), rules.units) / rules.rtol
             for e in (beyond(h * (jnp.asarray(E) @ stages), late) for E in (tableau().E5, tableau().E3))
         )
         size = jnp.sqrt(five * five + 0.01 * three * three)
@@ -344,21 +343,21 @@ def decided(way: StrideWay, found: Trial, h: Any, good: Any, rules: StrideRules,
 
 def grown_sizes(sizes: SeenSizes, end: MotionPoint, rules: StrideRules) -> SeenSizes:
     """Take a state into account."""
-    fast = top(end.v)
-    seen = jnp.maximum(sizes.seen, jnp.stack([top(end.q - rules.home), fast]))
-    return SeenSizes(jnp.maximum(sizes.q, jnp.abs(end.q)), jnp.maximum(sizes.v, fast), seen)
+    fast = top(end.v / rules.units)
+    seen = jnp.maximum(sizes.seen, jnp.stack([top((end.q - rules.home) / rules.units), fast]))
+    return SeenSizes(jnp.maximum(sizes.q, jnp.abs(end.q)), jnp.maximum(sizes.v, fast * rules.units), seen)
 
 
 def compared(sizes: SeenSizes, rules: StrideRules) -> tuple[Any, Any]:
     """Sizes that errors of steps are compared with."""
-    lengths = jnp.minimum(sizes.q, jnp.maximum(rules.close, sizes.seen[0]))
-    return lengths, jnp.where(rules.share == 1.0, sizes.v, jnp.maximum(rules.share * sizes.v, sizes.seen[1]))
+    lengths = jnp.minimum(sizes.q, jnp.maximum(rules.close, sizes.seen[0]) * rules.units)
+    speeds = jnp.maximum(rules.share * sizes.v, sizes.seen[1] * rules.units)
+    return lengths, jnp.where(rules.share == 1.0, sizes.v, speeds)
 
 
-def norm(dq: Any, dv: Any, lengths: Any, speeds: Any) -> Any:
-    """Root mean square of changes relative to sizes."""
-    q = dq / jnp.maximum(lengths, FLOOR * jnp.max(lengths))
-    v = dv / jnp.maximum(speeds, FLOOR * jnp.max(speeds))
+def norm(dq: Any, dv: Any, compare: tuple[Any, Any], units: Any) -> Any:
+    """Root mean square of changes relative to sizes (lengths, speeds), at least a share of the largest in the units."""
+    q, v = (x / jnp.maximum(s, FLOOR * jnp.max(s / units) * units) for x, s in zip((dq, dv), compare, strict=True))
     return jnp.sqrt((q @ q + v @ v) / (2 * len(dq)))
 
 

@@ -107,7 +107,8 @@ class Stepper(ABC):
 class Accuracy:
     """Error control: each step is accurate to `rtol` of the way gone so far and of the velocities.
 
-    Sizes are those of `MotionSizes.of_errors`, component by component, but at least `floor` of the largest.
+    Sizes are those of `MotionSizes.of_errors`, component by component, but at least `floor` of the largest, in the
+    units of coordinates.
     """
 
     rtol: float
@@ -118,11 +119,10 @@ class Accuracy:
         """Root mean square of an error in units of the tolerance: 1 is as good as asked."""
         lengths, speeds = mechanics.sizes.of_errors(closely=self.closely)
         units = mechanics.units
-        if np.ptp(units) > 0.0:  # coordinates of several kinds: as long, or fast, as their units
-            alike = units / float(np.max(units))
-            lengths, speeds = lengths.max() * alike, speeds.max() * alike
-        q = dq / np.maximum(lengths, self.floor * lengths.max())
-        v = dv / np.maximum(speeds, self.floor * speeds.max())
+        q, v = (
+            x / np.maximum(sizes, self.floor * float(np.max(sizes / units)) * units)
+            for x, sizes in ((dq, lengths), (dv, speeds))
+        )
         return math.sqrt((q @ q + v @ v) / (2 * len(q))) / self.rtol
 
 
