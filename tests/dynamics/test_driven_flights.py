@@ -34,7 +34,7 @@ def first_zero(gap, start, end, pieces=4000):
 
 def once_compiled(monkeypatch, impacts=2):
     monkeypatch.setattr(flights, "FIRST", impacts)
-    monkeypatch.setattr(flights, "TURNING", 1)
+    monkeypatch.setattr(flights, "LONGER", 1)
 
 
 def table(e):

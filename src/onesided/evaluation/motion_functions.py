@@ -10,7 +10,7 @@ Hidden constraints: G v + c_p ṗ = 0 [AR (3a)] and G a + γ = 0 [AR (3b)].
 """
 
 from collections.abc import Callable
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any
 
 import jax
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 SPARSE_FROM = 50  # coordinates and constraints together: below, dense matrices are faster
 FEW_COORDINATES = 8  # up to which a matrix is made where a product with it would do
 BLOCK, LARGE_BLOCK = 256, 32  # points that are rechecked together, for small and large systems
+KEPT = 8  # controls whose compiled flights are kept: they are often made anew for every motion
 LOOKS, FORCE_LOOKS = 68, 17  # points at which gaps, and all terms, are evaluated together
 
 
@@ -56,7 +57,7 @@ class MotionFunctions:
         self.gaps_at = compiled(self.gaps, rare=True)
         self.gaps_along = self._along(self._gaps_along, lambda: len(self.system.unilateral), LOOKS, rare=True)
         self.gap_slopes = compiled(self._gap_slopes, static_argnums=2, rare=True)
-        self._flights: dict[Control | None, FlightFunctions] = {}
+        self.flights = lru_cache(KEPT)(lambda control: FlightFunctions(self, control))  # many in one call, under p(t)
         self.forcing_along = self._along(self.forcing, lambda: self.n + 3, LOOKS, rare=True)
         self.linearised = compiled(self._linearised, rare=True)
         self.stiffness = compiled(self._stiffness, rare=True)
@@ -96,12 +97,6 @@ class MotionFunctions:
     def strides(self) -> StrideFunctions:
         """Many steps in one call."""
         return StrideFunctions(self)
-
-    def flights(self, control: Control | None) -> FlightFunctions:
-        """Many flights and impacts in one call, under a control p(t); None where p is a number."""
-        if control not in self._flights:
-            self._flights[control] = FlightFunctions(self, control)
-        return self._flights[control]
 
     # the model as functions of arrays
 

@@ -17,7 +17,8 @@ from onesided.evaluation.flight_steps import AFTER, HEAD, Contacts
 from onesided.evaluation.smooth_steps import LONGEST
 from onesided.system.contact_equations import ContactRows
 
-FIRST, TURNING = 64, 4  # impacts one by one before, as many more pay for the compilation; times more where bodies turn
+FIRST = 64  # impacts one by one before: as many more pay for the compilation
+LONGER = 4  # times more where it takes longer, for bodies that turn, or is for one control only
 MOST, MOST_CONTACTS = 16, 48  # coordinates and contacts up to which a call is fast
 NO_INPUTS = np.zeros(0)
 LONG = 16.0  # steps are no longer than this part of the whole motion
@@ -53,7 +54,8 @@ class Flights:
         self._slips, plain = slips_alone(world.rows, world.equations.m)
         self._e = np.where(~plain | (world.rows.restitution == 0.0), -1.0, world.rows.restitution)
         self._mu = np.where(plain, world.rows.friction[: len(world.names)], 0.0)
-        self._first = FIRST if world.equations.space.flat else TURNING * FIRST
+        usual = world.equations.space.flat and world.equations.control is None
+        self._first = FIRST if usual else LONGER * FIRST
         self._h, self._no_forces = 0.0, np.zeros(world.equations.rows)
         self.able = bool(
             system.friction is None and not request.events and not system.servo

@@ -18,6 +18,7 @@ SAFETY, SHRINK, GROW = 0.9, 0.2, 6.0
 NEAR = 0.01  # pivots below this share of the start's count as nearly singular
 DEPENDENT = 0.1  # the same for singular values: the configuration is called nearly singular
 MAX_SHOWN = 8
+JUMPS = 0.001  # of the smallest step: forces that know the time may jump, which steps pass by being short
 
 
 def where(mechanics: Mechanics, state: MotionState) -> str:
@@ -60,7 +61,8 @@ class Stepper(ABC):
         self.note = ""
         self.evaluations = self.rejected = 0
         self.independence = mechanics.independence(state.t, state.q, state.v)
-        self.smallest = mechanics.tolerances.minimum_step * abs(t_end - state.t)
+        shorter = JUMPS if mechanics.equations.forced else 1.0
+        self.smallest = shorter * mechanics.tolerances.minimum_step * abs(t_end - state.t)
 
     @abstractmethod
     def step(self, t_end: float) -> Status | None:
