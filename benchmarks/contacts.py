@@ -19,6 +19,7 @@ from contact_models import ball, bouncing, column, column_start, hopper, rough_h
 from contacts_peers import PEERS, Pile, sphere_with_exudyn
 
 from onesided import Contact, EventDriven, Moreau, System, simulate
+from onesided.groups import SO3, Product, Vector, rotate
 
 
 def timed(*arguments, **options):
@@ -50,6 +51,30 @@ def show_bounces():
         f"ball with e = 0.9999, {len(impacts)} impacts: {1e3 * cpu / len(impacts):.3f} ms CPU "
         f"({1e3 * wall / len(impacts):.3f} ms wall) each, times to {np.max(np.abs(impacts - exact)):.1e}"
     )
+
+
+def show_driven_and_turning():
+    """Impacts on a table that moves, and of a rough sphere whose orientation is a rotation: cost of each."""
+    table = System(
+        coordinates=("z",), energy=lambda q, p, th: 9.81 * q[0], mass=lambda q, th: jnp.eye(1),
+        unilateral={"table": lambda q, p, th: q[0] - p}, contacts={"table": Contact(restitution=0.9)},
+    )  # fmt: skip
+    sphere = System(
+        coordinates=("x", "y", "z", "a", "b", "c"), energy=lambda q, p, th: 9.81 * q[2],
+        mass=lambda q, th: jnp.diag(jnp.array([1.0, 1.0, 1.0, 0.004, 0.004, 0.004])),
+        unilateral={"floor": lambda q, p, th: q[2] - 0.1}, space=Product(Vector(3), SO3()),
+        contacts={"floor": Contact(restitution=0.999, friction=0.3, slip=lambda q, v, th: (
+            v[:3] + jnp.cross(rotate(q[3:], v[3:]), jnp.array([0.0, 0.0, -0.1])))[:2])},
+    )  # fmt: skip
+    shaken = {"control": lambda t: 0.02 * jnp.sin(30.0 * t)}
+    for name, given, options in (
+        ("ball on a table that moves", (table, [0.1], [0.0], (0.0, 1000.0)), shaken),
+        ("sphere on ℝ³ × SO(3), rough floor", (sphere, [0, 0, 0.11, 0.1, 0.2, 0.3], [0.1, 0.2, 0, 1, 2, 3],
+                                               (0.0, 100.0)), {}),
+    ):  # fmt: skip
+        motion, wall, cpu = timed(*given, method=EventDriven(), **options)
+        count = len(motion.events)
+        print(f"{name}, {count} impacts: {1e3 * cpu / count:.3f} ms CPU ({1e3 * wall / count:.3f} ms wall) each")
 
 
 SPHERE = 0.1, 0.004, 1.0  # radius, inertia, speed
@@ -146,6 +171,7 @@ def compare_piles(motion, cpu, start, radius):
 if __name__ == "__main__":
     show_ball()
     show_bounces()
+    show_driven_and_turning()
     show_sphere()
     show_column()
     show_pile("154 smooth discs in a hopper", hopper())

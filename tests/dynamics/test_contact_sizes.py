@@ -8,7 +8,8 @@ import pytest
 from scipy.integrate import solve_ivp
 from scipy.optimize import brentq
 
-from onesided import Contact, EventDriven, Moreau, System, simulate
+from onesided import Contact, EventDriven, Moreau, Scales, System, simulate
+from onesided.dynamics.contacts import flights
 
 G, SLOPE = 9.81, 0.4
 NORMAL, ALONG = np.array([-np.sin(SLOPE), np.cos(SLOPE)]), np.array([np.cos(SLOPE), np.sin(SLOPE)])
@@ -288,3 +289,46 @@ def test_a_ball_comes_to_rest_and_is_lifted_late_in_time(e, heights):
             (event,) = [event for event in motion.events if event.kind.name == "opens"]
             assert event.t - shift == pytest.approx(lifts, abs=1e-8)
             assert motion.q[-1, 0] == pytest.approx(height, abs=1e-7)
+
+
+SPIN, PUSH, SHAKE, REACH = 50.0, 3.0, 28.0, 0.3  # of the rod, per unit of length
+
+
+@cache
+def pushed_rod():
+    """A rod that spins while a force shakes it, before a wall; its length and all others in a unit L."""
+
+    def gap(q, p, th):
+        return th.L * (th.X + 1.0 + p) - q[0] - th.L * REACH * jnp.abs(jnp.cos(q[1]))
+
+    return System(
+        coordinates=("x", "a"), energy=lambda q, p, th: 0.0 * q[0], unilateral={"wall": gap},
+        mass=lambda q, th: jnp.diag(jnp.stack([1.0 + 0.0 * th.L, th.L**2 * REACH**2 / 3.0])),
+        force=lambda t, q, v, p, th: jnp.stack([th.L * PUSH * jnp.cos(SHAKE * t), 0.0 * t]),
+        parameters={"L": 1.0, "X": 0.0},
+    )  # fmt: skip
+
+
+def rod_meets_wall(control):
+    """The first zero of the gap: x(t) by integration by hand."""
+    t = np.linspace(0.0, 3.0, 300_001)
+
+    def gap(t):
+        x = 0.4 * t + PUSH / SHAKE**2 * (1.0 - np.cos(SHAKE * t))
+        return 1.0 + control * np.sin(5.0 * t) - x - REACH * np.abs(np.cos(0.2 + SPIN * t))
+
+    k = int(np.flatnonzero(gap(t) < 0.0)[0])
+    return brentq(gap, t[k - 1], t[k], xtol=1e-14)
+
+
+@pytest.mark.parametrize(("L", "X", "control"), [(1e-6, 0.0, 0.0), (1.0, 0.0, 0.1), (1e6, 0.0, 0.1), (1.0, 1e6, 0.1)])
+@pytest.mark.parametrize("first", [64, 0], ids=["step by step", "compiled"])
+def test_what_turns_fast_moves_as_well_in_any_unit_and_place(L, X, control, first, monkeypatch):
+    """Errors of places were compared with angles, and with the distance of the origin."""
+    monkeypatch.setattr(flights, "FIRST", first)
+    system = pushed_rod().replace(parameters={"L": L, "X": X}, scales=Scales(unit=(L, 1.0)))
+    motion = simulate(
+        system, [X * L, 0.2], [0.4 * L, SPIN], (0.0, 3.0), method=EVENTS,
+        control=lambda t: control * jnp.sin(5.0 * t),
+    )  # fmt: skip
+    assert motion.events[0].t == pytest.approx(rod_meets_wall(control), abs=1e-8)

@@ -84,3 +84,35 @@ def test_a_tumbling_cube_comes_to_rest_on_a_face(half=0.1):
         assert np.sum(motion.lam[-1]) == pytest.approx(G, rel=1e-6)
         assert np.all(np.diff([event.t for event in motion.events]) >= 0.0)
         assert np.max(np.diff(motion.energy)) <= 1e-8 * motion.energy[0]
+
+
+def bang_bang(v, last, push, w, phase, e):
+    """Times of impacts of a ball from rest at 0.3 whose weight is changed by ±push, w/π times a second."""
+    t, z, found = 0.0, 0.3, []
+    switches = [*((np.arange(1, 100) * np.pi - phase) / w), np.inf]
+    while t < last:
+        until = min(next(s for s in switches if s > t + 1e-13), last)
+        a = push * np.sign(np.sin(w * 0.5 * (t + min(until, t + 1e-6)) + phase)) - G
+        roots = np.roots([0.5 * a, v, z])
+        hits = [x.real for x in roots if abs(x.imag) < 1e-14 and x.real > 1e-10 and v + a * x.real < 0.0]
+        dt = min([*hits, until - t])
+        z, v, t = z + v * dt + 0.5 * a * dt**2, v + a * dt, t + dt
+        if hits and dt == min(hits):
+            found.append(t)
+            z, v = 0.0, -e * v
+    return np.array(found)
+
+
+@pytest.mark.parametrize("phase", [0.0, 0.3])
+def test_a_force_that_switches_again_and_again_is_followed(phase, push=5.0, w=11.0, e=0.9):
+    """Steps ended as too small where it jumps by more than the smallest of them resolves."""
+    system = System(
+        coordinates=("z",), energy=lambda q, p, th: G * q[0], mass=lambda q, th: jnp.eye(1),
+        force=lambda t, q, v, p, th: jnp.array([push * jnp.sign(jnp.sin(w * t + phase))]),
+        unilateral={"floor": lambda q, p, th: q[0]}, contacts={"floor": Contact(restitution=e)},
+    )  # fmt: skip
+    motion = simulate(system, [0.3], [0.0], (0.0, 2.0), method=EventDriven())
+    found = [event.t for event in motion.events]
+    assert motion.status is Status.finished
+    assert len(found) > 4
+    np.testing.assert_allclose(found, bang_bang(0.0, 2.0, push, w, phase, e), rtol=0.0, atol=1e-7)

@@ -53,7 +53,8 @@ def dips(equations: Equations, points: Arrays, pressing: Any, *, smooth: bool, n
     rows, contacts = np.nonzero(doubt)
     nearest = np.argsort((value / np.where(beside > 0.0, beside, 1.0))[rows, contacts])[:MOST]
     rows, contacts = rows[nearest], contacts[nearest]
-    where, depth = look.closer(steps[rows], contacts, lowest[rows, 0, contacts], value[rows, contacts])
+    around = lowest[rows, 0, contacts], value[rows, contacts], slack[rows, contacts]
+    where, depth = look.closer(steps[rows], contacts, *around)
     wrong = depth < -slack[rows, contacts]
     if not smooth:
         wrong &= _deeper_than_chords(look, steps[rows], contacts, np.ptp(gaps, axis=1)[rows, contacts])
@@ -107,28 +108,34 @@ class _Look:
         q = positions(self.equations.space, self.points, i, x, smooth=self.smooth)
         return self.equations.gaps_along(t[i] + x * (t[i + 1] - t[i]), q)
 
-    def closer(self, i: Indices, contacts: Indices, lowest: Indices, value: Array) -> tuple[Array, Array]:
-        """Minima of single gaps about the lowest place, and their values."""
-        if not len(i):
-            return np.zeros(0), np.zeros(0)
-        low, high, where = PLACES[lowest - 1], PLACES[lowest + 1], PLACES[lowest]
-        each = np.arange(len(i))
+    def closer(self, i: Indices, contacts: Indices, lowest: Indices, value: Array, slack: Array) -> tuple[Array, Array]:
+        """Minima of single gaps about the lowest place, and their values, as long as they may be below the slack."""
+        low, high, where, value = PLACES[lowest - 1], PLACES[lowest + 1], PLACES[lowest], value.copy()
+        doubtful = np.arange(len(i))
         for _ in range(ROUNDS):
-            x = low[:, None] + (high - low)[:, None] * np.linspace(0.0, 1.0, CLOSER)
-            found = self.gaps(np.repeat(i, CLOSER), x.ravel()).reshape(len(i), CLOSER, -1)[each, :, contacts]
+            if not len(doubtful):
+                break
+            some, each = i[doubtful], np.arange(len(doubtful))
+            x = low[doubtful, None] + (high - low)[doubtful, None] * np.linspace(0.0, 1.0, CLOSER)
+            found = self.gaps(np.repeat(some, CLOSER), x.ravel()).reshape(len(some), CLOSER, -1)
+            found = found[each, :, contacts[doubtful]]
             k = np.argmin(found, axis=1)
-            where, value = x[each, k], np.minimum(value, found[each, k])
-            low, high = x[each, np.maximum(k - 1, 0)], x[each, np.minimum(k + 1, CLOSER - 1)]
+            left, right = np.maximum(k - 1, 0), np.minimum(k + 1, CLOSER - 1)
+            where[doubtful], value[doubtful] = x[each, k], np.minimum(value[doubtful], found[each, k])
+            low[doubtful], high[doubtful] = x[each, left], x[each, right]
+            beside = np.maximum(found[each, left], found[each, right]) - found[each, k]
+            doubtful = doubtful[found[each, k] - beside < -slack[doubtful]]
         return where, value
 
 
 def positions(space: Group, points: Arrays, i: Indices, x: Array, *, smooth: bool) -> Array:
     """Configurations at places x of steps i: by Hermite interpolation, or straight."""
-    first, last = points.q[i], points.q[i + 1]
+    steps, of = np.unique(i, return_inverse=True)
+    first, last = points.q[steps], points.q[steps + 1]
     delta = space.local(first, last)
     if not smooth:
-        return np.asarray(space.wrap(space.retract(first, x[:, None] * delta)))
-    h = (points.t[i + 1] - points.t[i])[:, None]
-    begin, end = (local_ends(space, d, points.v[j], points.a[j]) for d, j in ((0.0 * delta, i), (delta, i + 1)))
+        return np.asarray(space.wrap(space.retract(first[of], x[:, None] * delta[of])))
+    h = (points.t[steps + 1] - points.t[steps])[:, None]
+    begin, end = (local_ends(space, d, points.v[j], points.a[j]) for d, j in ((0.0 * delta, steps), (delta, steps + 1)))
     data = np.stack([0.0 * delta, h * begin[0], h**2 * begin[1], delta, h * end[0], h**2 * end[1]])
-    return np.asarray(space.wrap(space.retract(first, np.einsum("kd,dkn->kn", hermite(x), data))))
+    return np.asarray(space.wrap(space.retract(first[of], np.einsum("kd,dkn->kn", hermite(x), data[:, of]))))

@@ -79,14 +79,14 @@ def _check_finite(mechanics: Mechanics, t: float, q: Array, v: Array, terms: Ter
 
 def _set_sizes(mechanics: Mechanics, q: Array, v: Array, terms: Terms, span: float, a: Array | None = None) -> None:
     """Typical sizes: coordinates as given or as they are, velocities as they are or as accelerations make them."""
-    given = mechanics.equations.system.scales.lengths(len(q))
-    largest = float(np.max(np.abs(q), initial=0.0))
-    fast = float(np.max(np.abs(v), initial=0.0))
-    push = float(np.max(np.abs(a), initial=0.0)) if a is not None else 0.0
+    equations, units = mechanics.equations, mechanics.units
+    given = equations.system.scales.lengths(len(q))
+    largest, fast = (float(np.max(np.abs(x) / units, initial=0.0)) for x in (q, v))
+    push = float(np.max(np.abs(a) / units, initial=0.0)) if a is not None else 0.0
     reach = max(fast * span, push * span**2 / 2.0)
     length = largest or reach or 1.0
-    lengths = np.maximum(np.abs(q), length) if given is None else given
-    told = given is None and mechanics.equations.control is None and reach > 0.0  # whether the start determines the way
+    lengths = np.maximum(np.abs(q), length * units) if given is None else given
+    told = given is None and equations.control is None and reach > 0.0  # whether the start determines the way
     speed = max(fast, (push * (min(length, reach) if told else length)) ** 0.5) or length / span
     least, close, share = np.inf, np.inf, 1.0
     if given is None and fast == 0.0 and largest == 0.0:
@@ -94,10 +94,11 @@ def _set_sizes(mechanics: Mechanics, q: Array, v: Array, terms: Terms, span: flo
     elif told:
         least, close = max(reach, QUARTER_DIGITS * largest), max(GUESSED * reach, SEEN * largest)
         share = min(1.0, max(GUESSED, SEEN * length / (span * speed))) if fast == 0.0 else 1.0
-    units = mechanics.units
+    elif given is None and largest > 0.0 and equations.control is not None:  # it may go anywhere, if not at once
+        close = max(GUESSED * reach, QUARTER_DIGITS * largest)
     mechanics.sizes = MotionSizes(
-        np.array(lengths, dtype=float), np.full(len(q), speed), np.array(q, dtype=float), least, close, share,
-        units=units, fastest=speed / float(np.max(units)),
+        np.array(lengths, dtype=float), speed * np.ones(len(q)) * units, np.array(q, dtype=float), least, close, share,
+        units=units, fastest=speed,
     )  # fmt: skip
 
 

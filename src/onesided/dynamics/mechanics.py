@@ -50,8 +50,8 @@ class MotionSizes:
     Coordinates may be counted from far away, and velocities of a system that starts at rest are guessed: errors of
     steps are compared with what was `seen`, the longest way from `home` and the largest velocity, or if that is more,
     with a length `least` and a small `share` of the guess. Explicit methods, whose errors have no noise of iterations,
-    can do with a smaller length `close`. Speeds of contacts are compared with `fastest`, the largest velocity in the
-    `units` of coordinates, times `lever`, what such a velocity makes of a contact.
+    can do with a smaller length `close`. All but `q`, `v` and `home` are numbers in the `units` of coordinates. Speeds
+    of contacts are compared with `fastest`, the largest velocity, times `lever`, what such a velocity makes of one.
     """
 
     q: Array
@@ -73,20 +73,20 @@ class MotionSizes:
     @property
     def of_gaps(self) -> float:
         """The largest gap that is to be expected."""
-        return self.lever * float(np.max(self.q, initial=0.0)) / float(np.max(self.units))
+        return self.lever * float(np.max(self.q / self.units, initial=0.0))
 
     def grow(self, q: Array, v: Array) -> None:
         """Take states into account, one or several."""
-        farthest, fastest = float(np.max(np.abs(q - self.home), initial=0.0)), float(np.max(np.abs(v), initial=0.0))
+        farthest, fastest = (float(np.max(np.abs(x) / self.units, initial=0.0)) for x in (q - self.home, v))
         np.maximum(self.q, np.max(np.abs(np.atleast_2d(q)), axis=0), out=self.q)
-        np.maximum(self.v, fastest, out=self.v)
-        self.fastest = max(self.fastest, float(np.max(np.abs(v) / self.units, initial=0.0)))
+        np.maximum(self.v, fastest * self.units, out=self.v)
+        self.fastest = max(self.fastest, fastest)
         self.seen = (max(self.seen[0], farthest), max(self.seen[1], fastest))
 
     def of_errors(self, *, closely: bool = False) -> tuple[Array, Array]:
         """Sizes that errors of steps are compared with."""
-        speeds = self.v if self.share == 1.0 else np.maximum(self.share * self.v, self.seen[1])
-        return np.minimum(self.q, max(self.close if closely else self.least, self.seen[0])), speeds
+        speeds = self.v if self.share == 1.0 else np.maximum(self.share * self.v, self.seen[1] * self.units)
+        return np.minimum(self.q, max(self.close if closely else self.least, self.seen[0]) * self.units), speeds
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,7 +5,8 @@ polynomial on four pieces whose last coefficients tell its error. A gap passes w
 doubt, or monotone or concave with ends that are; where it falls through zero once, the impact is located by steps of
 their own and a single contact bounces by Newton's law, with Coulomb friction (`single_impact`). All else is left to the
 caller: contacts that touch together, that roll or spin with friction, gaps with kinks, impacts that are slow or come to
-rest.
+rest. What acts from outside and changes with time is looked at as in `dynamics.watching.forcing`: steps that do not
+resolve it are cut.
 """
 
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -18,6 +19,7 @@ from numpy.polynomial import chebyshev
 
 from onesided.base.tolerances import EPS
 from onesided.evaluation.compiling import compiled
+from onesided.evaluation.outside import Outside, acted, nothing_yet, unresolved
 from onesided.evaluation.single_impact import struck
 from onesided.evaluation.smooth_steps import (
     LONGEST,
@@ -35,23 +37,12 @@ from onesided.evaluation.smooth_steps import (
     grown_sizes,
     limited,
 )
-from onesided.linalg.interpolants import (
-    BEND,
-    BUMP,
-    COEFFICIENTS,
-    DEGREE,
-    HERMITE,
-    LAST,
-    NODES,
-    RESOLVED,
-    ROUNDING,
-    SAFETY,
-    SMOOTH,
-    TOP,
-)
+from onesided.evaluation.step_curves import along_step, bumped, middle_of_step, step_powers
+from onesided.linalg.interpolants import COEFFICIENTS, DEGREE, LAST, NODES, RESOLVED, ROUNDING, SAFETY, SMOOTH
 
 if TYPE_CHECKING:
     from onesided.evaluation.motion_functions import MotionFunctions
+    from onesided.evaluation.motion_terms import Control
 
 PARTS = 4
 STEP, LOCATE, BOUNCE = 0.0, 1.0, 2.0  # what is done next
@@ -70,7 +61,7 @@ class Contacts(NamedTuple):
     `mu` are coefficients of friction, (F,), `slips` numbers of the rates that are slips, (F, s). `own` are sizes of the
     numbers in each gap, (F,); `gap` is the tolerance of gaps, `rounded` that of their terms; speeds are none below
     `slow` residuals, at rest below a share `rest` of the largest, and `faint` where heights may be too small to be
-    distinguished from `unseen` ones.
+    distinguished from `unseen` ones. What acts from outside is not looked at within steps shorter than `brief`.
     """
 
     e: Any
@@ -85,6 +76,15 @@ class Contacts(NamedTuple):
     rest: Any
     faint: Any
     unseen: Any
+    brief: Any
+
+
+class _Touch(NamedTuple):
+    """Gaps at a point, (F,), their derivatives, (F, n), and rates, (F,)."""
+
+    values: Any
+    W: Any
+    rates: Any
 
 
 class _Zero(NamedTuple):
@@ -113,23 +113,27 @@ class _Flight(NamedTuple):
 
 
 class _Seen(NamedTuple):
-    """What gaps do along a step: largest values; whether one falls through zero, and how; whether that is clear."""
+    """What gaps do along a step: largest values; whether one falls through zero, and how; whether that is clear.
+
+    `outside` says what acts from outside.
+    """
 
     size: Any
     falls: Any
     unclear: Any
     zero: _Zero
+    outside: Outside
 
 
 class FlightFunctions:
-    """Compiled flights of one system in a plain vector space.
+    """Compiled flights of one system under one control p(t), None where p is a number.
 
     `steps` takes (row of a point, next step), sizes, contacts, rules and parameters; it returns the number of rows,
     evaluations, refusals, the next step, sizes, lengths and speeds of the contacts, and the rows.
     """
 
-    def __init__(self, functions: "MotionFunctions") -> None:
-        self._of, self._strides = functions, StrideFunctions(functions)
+    def __init__(self, functions: "MotionFunctions", control: "Control | None" = None) -> None:
+        self._of, self._control, self._strides = functions, control, StrideFunctions(functions, control)
         self.steps = compiled(self._steps)
 
     def _steps(
@@ -146,55 +150,63 @@ class FlightFunctions:
             [numbers, way.sizes.q, way.sizes.v, way.sizes.seen, contacts.length, contacts.speed, way.rows.ravel()]
         )
 
-    def _gaps(self, q: Any, rules: StrideRules, vector: Any) -> Any:
-        return self._of.gaps(q, rules.p, vector)
+    def _gaps(self, t: Any, q: Any, rules: StrideRules, vector: Any) -> Any:
+        return self._of.gaps(q, self._of.control(self._control, t, rules.p)[0], vector)
 
     def _go(self, x: _Flight, rules: StrideRules, vector: Any) -> _Flight:
         """One trial, and what follows from it."""
         at, way = x.way.at, x.way
         h = jnp.where(x.task == LOCATE, x.zero.tau, limited(jnp.minimum(way.h, x.cap), rules.end - at.t))
         h = jnp.where(x.task == BOUNCE, 0.0, h)
-        values, W = self._gradients(at.q, rules, vector)
-        mine = jnp.arange(len(values)) == x.zero.f
-        rows, u = self._hitting(at, mine.astype(float) @ W, x, vector)
+        touch = self._touch(at, rules, vector)
+        mine = (jnp.arange(len(touch.values)) == x.zero.f).astype(float)
+        rows, u = self._hitting(at, (mine @ touch.W, mine @ touch.rates), x, vector)
         e, mu = mine @ x.contacts.e, mine @ x.contacts.mu
         task = TrialTask(
             jnp.where(x.task == BOUNCE, STRIKE, 1.0),
             (rows, lambda D: struck(D, u, e, mu)),
             x.task != STEP,
-            lambda end: _middle(_powers(at, end, h), at, h),
+            lambda end: middle_of_step(self._of.space, step_powers(self._of.space, at, end, h), at, h),
         )
         found = self._strides.trial(at, h, way.sizes, rules, vector, task)
+        found = found._replace(end=found.end._replace(q=self._of.space.wrap(found.end.q)))
         x = x._replace(way=way._replace(evaluations=way.evaluations + found.evaluations))
-        stepped = self._stepped(x, found, h, (values, W), rules, vector)
-        located = self._located(x, found, rules, vector)
-        bounced = self._bounced(x, found, u, rows, rules)
-        following: _Flight = chosen(x.task == STEP, stepped, chosen(x.task == LOCATE, located, bounced))
+        what_follows = (
+            lambda: self._stepped(x, found, h, touch, rules, vector),
+            lambda: self._located(x, found, rules, vector),
+            lambda: self._bounced(x, found, (u, rows), rules, vector),
+        )
+        following: _Flight = lax.switch(x.task.astype(int), what_follows)
         return following
 
-    def _gradients(self, q: Any, rules: StrideRules, vector: Any) -> tuple[Any, Any]:
-        """Gaps and their derivatives, (F,) and (F, n)."""
-        values, push = jax.linearize(lambda y: self._gaps(y, rules, vector), q)
-        return values, jax.vmap(push, out_axes=1)(jnp.eye(len(q)))
+    def _touch(self, at: MotionPoint, rules: StrideRules, vector: Any) -> _Touch:
+        """Gaps, derivatives and rates at a point."""
+        p, p_dot, _ = self._of.control(self._control, at.t, rules.p)
 
-    def _hitting(self, at: MotionPoint, own: Any, x: _Flight, vector: Any) -> tuple[Any, Any]:
-        """Gradients and velocities of the contact that is to hit, normal and tangential."""
+        def moved(delta: Any, shift: Any) -> Any:
+            return self._of.gaps(self._of.space.nudge(at.q, delta), p + shift, vector)
+
+        values, push = jax.linearize(moved, jnp.zeros_like(at.q), jnp.zeros(()))
+        W = jax.vmap(lambda d: push(d, jnp.zeros(())), out_axes=1)(jnp.eye(len(at.q)))
+        return _Touch(values, W, push(at.v, p_dot))
+
+    def _hitting(self, at: MotionPoint, own: tuple[Any, Any], x: _Flight, vector: Any) -> tuple[Any, Any]:
+        """Gradients and velocities of the contact that is to hit, normal (as given) and tangential."""
+        gradient, rate = own
         if not x.contacts.slips.shape[1]:
-            return own[None], own[None] @ at.v
+            return gradient[None], rate[None]
         contacts: Any = self._of.system
         rates, push = jax.linearize(lambda v: contacts.contact_motion.nonholonomic(at.q, v, vector), at.v)
         chosen_slips = x.contacts.slips[x.zero.f.astype(int)].astype(int)
         G = jax.vmap(push, out_axes=1)(jnp.eye(len(at.v)))[chosen_slips]
-        return jnp.vstack([own, G]), jnp.concatenate([(own @ at.v)[None], rates[chosen_slips]])
+        return jnp.vstack([gradient, G]), jnp.concatenate([rate[None], rates[chosen_slips]])
 
     # a step
 
-    def _stepped(
-        self, x: _Flight, found: Trial, h: Any, gaps: tuple[Any, Any], rules: StrideRules, vector: Any
-    ) -> _Flight:
+    def _stepped(self, x: _Flight, found: Trial, h: Any, touch: _Touch, rules: StrideRules, vector: Any) -> _Flight:
         way = x.way
         good = self._strides.good(way, found, rules)
-        seen = self._seen(x, found, h, gaps, rules, vector)
+        seen = self._seen(x, found, h, touch, rules, vector)
         head = jnp.zeros(HEAD)
         taken = decided(way, found, h, good & ~seen.falls & ~seen.unclear, rules, head)
         shorter = way._replace(h=0.5 * h, tries=way.tries + 1.0, refused=way.refused + 1.0, going=way.tries < UNCLEAR)
@@ -208,41 +220,52 @@ class FlightFunctions:
             contacts=x.contacts._replace(length=length), zero=chosen(falls, seen.zero, x.zero),
         )  # fmt: skip
 
-    def _seen(self, x: _Flight, found: Trial, h: Any, gaps: tuple[Any, Any], rules: StrideRules, vector: Any) -> _Seen:
+    def _seen(self, x: _Flight, found: Trial, h: Any, touch: _Touch, rules: StrideRules, vector: Any) -> _Seen:
         """Follow all gaps along the step, piece after piece, until one of them does something."""
-        at, (first, W) = x.way.at, gaps
-        powers = _powers(at, found.end, h)
-        kappa = h * h * (found.middle - _bend(powers, h)) / BEND
-        kappa = jnp.where(jnp.isfinite(kappa), kappa, 0.0)
-        powers, off = powers + jnp.outer(jnp.asarray(BUMP), kappa), jnp.abs(kappa) * TOP
+        at, (first, W, rates), space = x.way.at, touch, self._of.space
+        powers, off = bumped(space, step_powers(space, at, found.end, h), h, found.middle)
         sums, errors = jnp.abs(W) @ jnp.abs(at.q) + x.contacts.own, jnp.abs(W) @ off
         closed = x.contacts.gap * x.contacts.length + x.contacts.rounded * sums
         doubt = ROUNDING * sums
-        leaves = (at.t == x.since) & (jnp.abs(first) <= closed) & (W @ at.v >= 0.0)  # later on it is known to be open
+        leaves = (at.t == x.since) & (jnp.abs(first) <= closed) & (rates >= 0.0)  # later on it is known to be open
         doubt = jnp.where(leaves, jnp.maximum(doubt, 2.0 * jnp.abs(first)), doubt)
         none = jnp.zeros(())
 
         def piece(state: tuple[Any, _Seen]) -> tuple[Any, _Seen]:
             k, seen = state
             places = (k + 0.5 * (jnp.asarray(NODES) + 1.0)) / PARTS
-            q = at.q + jnp.vander(places, len(BUMP), increasing=True) @ powers
-            values = jax.vmap(lambda y: self._gaps(y, rules, vector))(q)
-            return k + 1.0, _follow(seen, values, doubt, (errors, leaves & (k == 0.0)), (k, h))
+            q, times = along_step(space, powers, at, places), at.t + h * places
+            values = jax.vmap(lambda t, y: self._gaps(t, y, rules, vector))(times, q)
+            outside = self._outside(seen.outside, at, times, rules, vector)
+            followed = _follow(seen, values, doubt, (errors, leaves & (k == 0.0)), (k, h))
+            return k + 1.0, followed._replace(outside=outside)
 
-        start = _Seen(jnp.zeros(len(first)), none > 0.0, none > 0.0, x.zero)
+        outside = nothing_yet(len(at.q) + 3 if self._strides.forced else 0)
+        start = _Seen(jnp.zeros(len(first)), none > 0.0, none > 0.0, x.zero, outside)
         _, seen = lax.while_loop(lambda s: (s[0] < PARTS) & ~s[1].falls & ~s[1].unclear, piece, (none, start))
         loose = jnp.max(off / compared(x.way.sizes, rules)[0]) > LOOSE
-        found_seen: _Seen = seen._replace(unclear=seen.unclear | loose)
+        missed = (h > x.contacts.brief) & unresolved(seen.outside, len(at.q))
+        found_seen: _Seen = seen._replace(unclear=seen.unclear | loose | missed)
         return found_seen
+
+    def _outside(self, seen: Outside, at: MotionPoint, times: Any, rules: StrideRules, vector: Any) -> Outside:
+        """What acts from outside at the times of a piece, on the state as it is at the beginning of the step."""
+        if not self._strides.forced:
+            return seen
+
+        def acts(t: Any) -> Any:
+            return self._of.forcing(jnp.concatenate([jnp.stack([t, rules.p]), at.q, at.v]), vector, self._control)
+
+        return acted(seen, jax.vmap(acts)(times))
 
     # an impact
 
     def _located(self, x: _Flight, found: Trial, rules: StrideRules, vector: Any) -> _Flight:
         """The secant method for the time of an impact; the point before it where that is found."""
         zero, way, end = x.zero, x.way, found.end
-        values, W = self._gradients(end.q, rules, vector)
-        mine = jnp.arange(len(values)) == zero.f
-        value = mine @ values
+        touch = self._touch(end, rules, vector)
+        mine = jnp.arange(len(touch.values)) == zero.f
+        value = mine @ touch.values
         change = zero.tau - zero.last
         secant = (value - zero.value) / jnp.where(change == 0.0, 1.0, change)
         slope = jnp.where((zero.rounds > 0.0) & (change != 0.0) & (secant != 0.0), secant, zero.slope)
@@ -250,7 +273,7 @@ class FlightFunctions:
         there = (jnp.abs(value) <= 0.25 * zero.fine) | (jnp.abs(step) <= 2.0 * EPS * jnp.abs(end.t))
         tau = zero.tau - step
         lost = (zero.rounds >= NEWTON) | ~((zero.low <= tau) & (tau <= zero.high))
-        plain = self._plain(x.contacts, end, (values, W, mine), rules, vector) & (found.off <= rules.residual)
+        plain = self._plain(x.contacts, end, (touch, mine), rules, vector) & (found.off <= rules.residual)
         arrived = there & plain
         row = jnp.concatenate([jnp.stack([BEFORE + 0.0 * value, zero.f, 0.0 * value, 0.0 * value]), end.row])
         rows = lax.dynamic_update_slice(way.rows, row[None], (way.count.astype(int), 0))
@@ -260,19 +283,19 @@ class FlightFunctions:
         return x._replace(way=chosen(arrived, kept, stay), task=jnp.where(arrived, BOUNCE, LOCATE), zero=following)
 
     def _plain(
-        self, contacts: Contacts, end: MotionPoint, at: tuple[Any, Any, Any], rules: StrideRules, vector: Any
+        self, contacts: Contacts, end: MotionPoint, at: tuple[_Touch, Any], rules: StrideRules, vector: Any
     ) -> Any:
         """Whether one contact alone hits, fast enough to leave visibly, and bounces by Newton's law."""
-        values, W, mine = at
+        (values, W, rates), mine = at
         sums = jnp.abs(W) @ jnp.abs(end.q) + contacts.own
         touching = values <= contacts.gap * contacts.length + contacts.rounded * sums
         alone = ~jnp.any(touching & ~mine)
         own, e, speed = mine @ W, mine @ contacts.e, mine @ contacts.speed
-        u = own @ end.v
+        u = mine @ rates
         slow = contacts.slow * rules.residual * speed + contacts.rounded * (jnp.abs(own) @ jnp.abs(end.v))
 
         def along(s: Any) -> Any:
-            return mine @ self._gaps(end.q + s * end.v, rules, vector)
+            return mine @ self._gaps(end.t + s, self._of.space.nudge(end.q, s * end.v), rules, vector)
 
         def rate(s: Any) -> Any:
             return jax.jvp(along, (s,), (jnp.ones(()),))[1]
@@ -283,13 +306,13 @@ class FlightFunctions:
         rests = -u <= contacts.rest * jnp.maximum(speed, -u)
         return alone & (e > 0.0) & (u < -slow) & ~rests & ~faint
 
-    def _bounced(self, x: _Flight, found: Trial, u: Any, rows: Any, rules: StrideRules) -> _Flight:
+    def _bounced(self, x: _Flight, found: Trial, hit: tuple[Any, Any], rules: StrideRules, vector: Any) -> _Flight:
         """The point after an impact; one without impulses that fit, or that gains energy, is left to the caller."""
-        way, contacts, P = x.way, x.contacts, found.impulse
+        way, contacts, P, (u, rows) = x.way, x.contacts, found.impulse, hit
         w = u + rows @ (found.end.v - way.at.v)
         lost, play = 0.5 * P @ (u + w), 0.5 * jnp.abs(P) @ (jnp.abs(u) + jnp.abs(w))
         good = lost <= jnp.sqrt(rules.residual) * play
-        end = found.end._replace(work=way.at.work + lost)
+        end = found.end._replace(work=way.at.work + self._work(way.at, found.end, lost, vector))
         row = jnp.concatenate([jnp.stack([AFTER + 0.0 * lost, x.zero.f, -u[0], lost]), end.row])
         listed = lax.dynamic_update_slice(way.rows, row[None], (way.count.astype(int), 0))
         count, mine = way.count + 1.0, jnp.arange(len(contacts.speed)) == x.zero.f
@@ -303,24 +326,12 @@ class FlightFunctions:
         bounced = x._replace(way=after, task=0.0 * lost, cap=cap, since=end.t, contacts=contacts._replace(speed=fast))
         return chosen(good, bounced, x._replace(way=way._replace(going=way.going & good)))
 
-
-def _powers(at: MotionPoint, end: MotionPoint, h: Any) -> Any:
-    """Coefficients of the powers of x of the quintic interpolant between two points."""
-    data = jnp.stack([0.0 * at.q, h * at.v, h * h * at.a, end.q - at.q, h * end.v, h * h * end.a])
-    return jnp.concatenate([jnp.asarray(HERMITE.T) @ data, jnp.zeros((1, len(at.q)))])
-
-
-def _middle(powers: Any, at: MotionPoint, h: Any) -> tuple[Any, Any]:
-    """Configuration and velocity in the middle of a step."""
-    k = np.arange(len(BUMP))
-    slope = (k[1:] * 0.5 ** (k[1:] - 1.0)) @ powers[1:]
-    return at.q + 0.5**k @ powers, slope / jnp.where(h == 0.0, 1.0, h)
-
-
-def _bend(powers: Any, h: Any) -> Any:
-    """Acceleration of the interpolant in the middle of a step."""
-    k = np.arange(2, len(BUMP))
-    return (k * (k - 1) * 0.5 ** (k - 2.0)) @ powers[2:] / (h * h)
+    def _work(self, before: MotionPoint, after: MotionPoint, lost: Any, vector: Any) -> Any:
+        """What an impact adds to the energy: also by constraints that are driven, where there is a control."""
+        if self._control is None:
+            return lost
+        first, last = (self._of.momentum(before.q, v, vector) for v in (before.v, after.v))
+        return 0.5 * (before.v + after.v) @ (last - first)
 
 
 def _follow(seen: _Seen, values: Any, doubt: Any, given: tuple[Any, Any], where: tuple[Any, Any]) -> _Seen:
@@ -351,7 +362,7 @@ def _follow(seen: _Seen, values: Any, doubt: Any, given: tuple[Any, Any], where:
     zero = _root(c[:, f], values[:, f], where)
     zero = zero._replace(f=f.astype(float), fine=ROUNDING * jnp.maximum(seen.size, most)[f])
     any_falls = jnp.any(falls)
-    return _Seen(size, any_falls, unclear, chosen(any_falls, zero, seen.zero))
+    return seen._replace(size=size, falls=any_falls, unclear=unclear, zero=chosen(any_falls, zero, seen.zero))
 
 
 def _root(c: Any, values: Any, where: tuple[Any, Any]) -> _Zero:

@@ -10,7 +10,7 @@ Hidden constraints: G v + c_p ṗ = 0 [AR (3a)] and G a + γ = 0 [AR (3b)].
 """
 
 from collections.abc import Callable
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any
 
 import jax
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 SPARSE_FROM = 50  # coordinates and constraints together: below, dense matrices are faster
 FEW_COORDINATES = 8  # up to which a matrix is made where a product with it would do
 BLOCK, LARGE_BLOCK = 256, 32  # points that are rechecked together, for small and large systems
+KEPT = 8  # controls whose compiled flights are kept: they are often made anew for every motion
 LOOKS, FORCE_LOOKS = 68, 17  # points at which gaps, and all terms, are evaluated together
 
 
@@ -56,7 +57,8 @@ class MotionFunctions:
         self.gaps_at = compiled(self.gaps, rare=True)
         self.gaps_along = self._along(self._gaps_along, lambda: len(self.system.unilateral), LOOKS, rare=True)
         self.gap_slopes = compiled(self._gap_slopes, static_argnums=2, rare=True)
-        self.forcing_along = self._along(self._forcing, lambda: self.n + 3, LOOKS, rare=True)
+        self.flights = lru_cache(KEPT)(lambda control: FlightFunctions(self, control))  # many in one call, under p(t)
+        self.forcing_along = self._along(self.forcing, lambda: self.n + 3, LOOKS, rare=True)
         self.linearised = compiled(self._linearised, rare=True)
         self.stiffness = compiled(self._stiffness, rare=True)
         self.terms_once = jax.jit(self._terms, static_argnums=2)  # traced once for all functions that contain it
@@ -95,11 +97,6 @@ class MotionFunctions:
     def strides(self) -> StrideFunctions:
         """Many steps in one call."""
         return StrideFunctions(self)
-
-    @cached_property
-    def flights(self) -> FlightFunctions:
-        """Many flights and impacts in one call."""
-        return FlightFunctions(self)
 
     # the model as functions of arrays
 
@@ -147,18 +144,19 @@ class MotionFunctions:
             total = total + self.system.friction(q, v, mu[: self.m], th)
         return total
 
-    def _forcing(self, x: Any, vector: Any, control: Control | None) -> Any:
+    def forcing(self, x: Any, vector: Any, control: Control | None) -> Any:
         """What acts from outside at x = (t, p, q, v): forces without potential, and p with two derivatives."""
         t, p, q, v = self._split(x, self.n, self.n)
         rates = self.control(control, t, p)
         force = self.force(t, q, v, jnp.zeros(self.m), rates[0], vector, p_dot=rates[1])
         return jnp.concatenate([force, jnp.stack(rates)])
 
-    def depends_on_time(self, vector: Any) -> bool:
+    @cached_property
+    def depends_on_time(self) -> bool:
         """Whether forces know the time: found in the operations that they are made of."""
         if self.system.force is None:
             return False
-        zero, none = jnp.zeros(self.n), jnp.zeros(self.m)
+        zero, none, vector = jnp.zeros(self.n), jnp.zeros(self.m), self.constants(self.system)
         traced = jax.make_jaxpr(lambda t: self.force(t, zero, zero, none, jnp.zeros(()), vector))(jnp.zeros(())).jaxpr
         return any(traced.invars[0] is used for line in traced.eqns for used in line.invars)
 

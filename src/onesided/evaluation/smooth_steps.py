@@ -20,6 +20,7 @@ from onesided.groups.group import MOST_TURN
 
 if TYPE_CHECKING:
     from onesided.evaluation.motion_functions import MotionFunctions
+    from onesided.evaluation.motion_terms import Control
 
 Branch = TypeVar("Branch", bound=tuple[Any, ...])
 LONGEST = 128  # points of one call
@@ -31,13 +32,14 @@ FLOOR = 0.01  # of the largest coordinate or velocity: what errors are at least 
 NEAR = 0.01  # pivots below this share of the start's count as nearly singular
 BRANCH = 100.0  # a projection longer than so many tolerances has left the branch
 TRIES = 24  # refused in a row
+STAGE_TIMES = 2.0  # roundings of time: what forces that know it change by within so many is no error of a step
 
 
 class StrideRules(NamedTuple):
     """What does not change: last time, control p, accuracy, limits of steps, residual, weights of rows, pivot.
 
     `home`, `close` and `share` are those of `dynamics.mechanics.MotionSizes`; steps below a share `tiny` of the time
-    left are left to the caller; `wanted` is the number of points.
+    left are left to the caller; `wanted` is the number of points; `units` those of coordinates.
     """
 
     end: Any
@@ -53,6 +55,7 @@ class StrideRules(NamedTuple):
     share: Any
     tiny: Any
     wanted: Any
+    units: Any
 
 
 class SeenSizes(NamedTuple):
@@ -141,15 +144,16 @@ class StrideWay(NamedTuple):
 
 
 class StrideFunctions:
-    """Compiled steps of one system.
+    """Compiled steps of one system under one control p(t), None where p is a number.
 
     `steps` takes a start as (row of a point, next step), sizes, rules and parameters; it returns the number of points,
     evaluations, refusals, the next step, sizes, and a row for each point. `asked` counts steps that were taken one by
     one: those that would have paid for the compilation.
     """
 
-    def __init__(self, functions: "MotionFunctions") -> None:
+    def __init__(self, functions: "MotionFunctions", control: "Control | None" = None) -> None:
         self.of, self.n, self.rows = functions, functions.n, functions.m + functions.k
+        self._control, self.forced = control, control is not None or functions.depends_on_time
         self._cuts = np.cumsum([self.n, self.n, self.n, functions.m, self.rows, self.rows, self.rows, 1]).tolist()
         self.steps, self.asked = compiled(self._steps), 0
 
@@ -177,10 +181,9 @@ class StrideFunctions:
 
     def good(self, way: StrideWay, found: Trial, rules: StrideRules) -> Any:
         """Whether the end of a step is on the constraints, near the step, and explained by it."""
-        lengths, speeds = compared(way.sizes, rules)
         at, end = way.at, found.end
         moved = found.dq
-        far = norm(moved, found.dv, lengths, speeds) / rules.rtol
+        far = norm(moved, found.dv, compared(way.sizes, rules), rules.units) / rules.rtol
         speed, bend = top(at.v) + top(end.v), top(at.a) + top(end.a)
         h = end.t - at.t
         jumps = top(moved) > h * speed + h * h * bend + HALF_DIGITS * jnp.max(way.sizes.q)
@@ -213,8 +216,7 @@ class StrideFunctions:
             y = h * (jnp.asarray(tableau().A)[k] @ x.stages)
             q, v = (jnp.where(stage, a, b) for a, b in ((at.q, x.end.q), (at.v + y[n : 2 * n], x.end.v)))
             if middle is not None:
-                inside = middle(x.end)
-                q, v = (jnp.where(x.i >= MIDDLE, a, b) for a, b in zip(inside, (q, v), strict=True))
+                q, v = lax.cond(x.i >= MIDDLE, middle, lambda _, other=(q, v): other, x.end)
             delta = jnp.where(stage, y[:n], x.ahead)
             now = self._accelerated(
                 at.t + jnp.asarray(tableau().times)[k] * h, (q, delta, v), push, (sizes, rules), vector
@@ -241,11 +243,11 @@ class StrideFunctions:
         stages = lax.dynamic_update_slice(x.stages, row[None], (x.i.astype(int), 0))
         last = x.i == STAGES - 1
         y = h * (jnp.asarray(tableau().B) @ stages)
-        lengths, speeds = compared(sizes, rules)
+        late = STAGE_TIMES * EPS * jnp.abs(at.t) * (jnp.max(stages, axis=0) - jnp.min(stages, axis=0))
+        late = late if self.forced else 0.0 * late
         five, three = (
-            norm(h * (jnp.asarray(E) @ stages)[:n], h * (jnp.asarray(E) @ stages)[n : 2 * n], lengths, speeds)
-            / rules.rtol
-            for E in (tableau().E5, tableau().E3)
+            norm(e[:n], e[n : 2 * n], compared(sizes, rules), rules.units) / rules.rtol
+            for e in (beyond(h * (jnp.asarray(E) @ stages), late) for E in (tableau().E5, tableau().E3))
         )
         size = jnp.sqrt(five * five + 0.01 * three * three)
         error = jnp.where(five == 0.0, 0.0, five * five / jnp.where(size == 0.0, 1.0, size))
@@ -277,7 +279,7 @@ class StrideFunctions:
         """Acceleration, multipliers, steps back to the constraints and the answer to an impulse at one state."""
         n, (q, delta, v), (sizes, rules) = self.n, where, given
         x = jnp.concatenate([jnp.stack([t, rules.p]), q, delta, v, jnp.zeros(self.of.m)])
-        out = self.of.terms_once(x, vector, None, None)
+        out = self.of.terms_once(x, vector, self._control, None)
         parts = jnp.split(out, self._cuts)
         q, rate, f, c, c_dot, gamma, Gv, power, rest = parts
         M, G = rest[: n * n].reshape(n, n), rest[n * n :].reshape(self.rows, n)
@@ -341,27 +343,32 @@ def decided(way: StrideWay, found: Trial, h: Any, good: Any, rules: StrideRules,
 
 def grown_sizes(sizes: SeenSizes, end: MotionPoint, rules: StrideRules) -> SeenSizes:
     """Take a state into account."""
-    fast = top(end.v)
-    seen = jnp.maximum(sizes.seen, jnp.stack([top(end.q - rules.home), fast]))
-    return SeenSizes(jnp.maximum(sizes.q, jnp.abs(end.q)), jnp.maximum(sizes.v, fast), seen)
+    fast = top(end.v / rules.units)
+    seen = jnp.maximum(sizes.seen, jnp.stack([top((end.q - rules.home) / rules.units), fast]))
+    return SeenSizes(jnp.maximum(sizes.q, jnp.abs(end.q)), jnp.maximum(sizes.v, fast * rules.units), seen)
 
 
 def compared(sizes: SeenSizes, rules: StrideRules) -> tuple[Any, Any]:
     """Sizes that errors of steps are compared with."""
-    lengths = jnp.minimum(sizes.q, jnp.maximum(rules.close, sizes.seen[0]))
-    return lengths, jnp.where(rules.share == 1.0, sizes.v, jnp.maximum(rules.share * sizes.v, sizes.seen[1]))
+    lengths = jnp.minimum(sizes.q, jnp.maximum(rules.close, sizes.seen[0]) * rules.units)
+    speeds = jnp.maximum(rules.share * sizes.v, sizes.seen[1] * rules.units)
+    return lengths, jnp.where(rules.share == 1.0, sizes.v, speeds)
 
 
-def norm(dq: Any, dv: Any, lengths: Any, speeds: Any) -> Any:
-    """Root mean square of changes relative to sizes."""
-    q = dq / jnp.maximum(lengths, FLOOR * jnp.max(lengths))
-    v = dv / jnp.maximum(speeds, FLOOR * jnp.max(speeds))
+def norm(dq: Any, dv: Any, compare: tuple[Any, Any], units: Any) -> Any:
+    """Root mean square of changes relative to sizes (lengths, speeds), at least a share of the largest in the units."""
+    q, v = (x / jnp.maximum(s, FLOOR * jnp.max(s / units) * units) for x, s in zip((dq, dv), compare, strict=True))
     return jnp.sqrt((q @ q + v @ v) / (2 * len(dq)))
 
 
 def limited(h: Any, left: Any) -> Any:
     """The step, stretched or halved so that no tiny one is left over."""
     return jnp.where(h >= left * 0.999, left, jnp.where(h < 0.5 * left, h, 0.5 * left))
+
+
+def beyond(errors: Any, rounding: Any) -> Any:
+    """Errors without what rounding explains."""
+    return jnp.sign(errors) * jnp.maximum(jnp.abs(errors) - rounding, 0.0)
 
 
 def solved(K: Any, right: Any) -> tuple[Any, Any]:

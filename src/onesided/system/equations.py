@@ -272,7 +272,7 @@ class Equations:
     @property
     def forced(self) -> bool:
         """Whether something acts from outside that changes with time."""
-        return self.control is not None or self.functions.depends_on_time(self.parameters)
+        return self.control is not None or self.functions.depends_on_time
 
     def forcing_along(self, t: Array, q: Array, v: Array) -> Array:
         """What acts from outside on one state at many times: (N, forces and p with two derivatives)."""

@@ -359,7 +359,7 @@ def _verdict(world: World, outcome: Outcome, drift: Drift, lam: Array, gaps: Arr
         if not worst <= 100.0 * tolerance.residual:
             words.append(f"{name} residual {worst:.2g} (relative)")
     size = float(np.max(np.abs(lam), initial=0.0))
-    if size and not lam.min() >= -tolerance.residual * size - _by_late_times(outcome.points.t, lam):
+    if size and not lam.min() >= -tolerance.residual * size - _by_late_times(world, outcome.points, lam):
         words.append(f"a contact pulls: λ = {lam.min():.2g}")
     off = np.max(np.minimum(np.abs(lam), size) * np.maximum(gaps, 0.0), initial=0.0)
     if outcome.smooth and size and not off <= 100.0 * tolerance.gap * size * world.sizes.of_gaps:
@@ -367,9 +367,22 @@ def _verdict(world: World, outcome: Outcome, drift: Drift, lam: Array, gaps: Arr
     return words
 
 
-def _by_late_times(t: Array, lam: Array) -> float:
-    """What forces change by within the round-off of the times of events: the fastest change × the spacing of times."""
-    steps = np.diff(t)
-    both = (lam[1:] > 0.0) & (lam[:-1] > 0.0) & (steps > 0.0)[:, None]
-    rates = np.where(both, np.abs(np.diff(lam, axis=0)), 0.0) / np.where(steps > 0.0, steps, 1.0)[:, None]
-    return float(LATE * np.spacing(np.max(np.abs(t))) * np.max(rates, initial=0.0))
+def _by_late_times(world: World, points: Arrays, lam: Array) -> float:
+    """What forces change by within the round-off of the times of events: between points, and where one pulls most."""
+    t, steps = points.t, np.diff(points.t)
+    presses = (lam[:-1] > 0.0) & (steps > 0.0)[:, None]  # also up to where it opens, and where it is round-off
+    rates = np.where(presses, np.abs(np.diff(lam, axis=0)), 0.0) / np.where(steps > 0.0, steps, 1.0)[:, None]
+    late = LATE * float(np.spacing(np.max(np.abs(t))))
+    i, j = np.unravel_index(int(np.argmin(lam)), lam.shape)
+    return max(late * float(np.max(rates, initial=0.0)), _by_outside(world, points, (int(i), int(j)), late))
+
+
+def _by_outside(world: World, points: Arrays, at: tuple[int, int], late: float) -> float:
+    """What forces that know the time change the reaction of a contact by, within so much time of a point."""
+    (i, j), equations = at, world.equations
+    if not equations.forced:
+        return 0.0
+    times = points.t[i] + late * np.array([-1.0, 1.0])
+    before, after = equations.forcing_along(times, points.q[i], points.v[i])[:, : equations.n]
+    W = np.abs(world.terms(points.t[i], points.q[i], points.v[i]).G[world.rows.gaps[j]])
+    return float(np.max(np.abs(after - before)[W > 0.0] / W[W > 0.0], initial=0.0))

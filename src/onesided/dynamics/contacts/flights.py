@@ -1,6 +1,6 @@
 """Stretches of flights and single impacts by compiled calls of many steps each."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -12,11 +12,13 @@ from onesided.dynamics.mechanics import Mechanics, MotionState
 from onesided.dynamics.smooth.explicit import ORDER
 from onesided.dynamics.smooth.stepper import first_step
 from onesided.dynamics.smooth.strides import StrideLimits, packed, rules, sizes
+from onesided.dynamics.watching.forcing import HALVED
 from onesided.evaluation.flight_steps import AFTER, HEAD, Contacts
 from onesided.evaluation.smooth_steps import LONGEST
 from onesided.system.contact_equations import ContactRows
 
 FIRST = 64  # impacts one by one before: as many more pay for the compilation
+LONGER = 4  # times more where it takes longer, for bodies that turn, or is for one control only
 MOST, MOST_CONTACTS = 16, 48  # coordinates and contacts up to which a call is fast
 NO_INPUTS = np.zeros(0)
 LONG = 16.0  # steps are no longer than this part of the whole motion
@@ -48,21 +50,22 @@ class Flights:
         request, system = world.request, world.request.system
         self._world, self._knobs, self._span = world, knobs, request.last - request.first
         self._rtol, self._longest = knobs.rtol, min(knobs.max_step, self._span / LONG)
-        self._functions: Any = system.motion
+        self._functions = system.motion.flights(world.equations.control)
         self._slips, plain = slips_alone(world.rows, world.equations.m)
         self._e = np.where(~plain | (world.rows.restitution == 0.0), -1.0, world.rows.restitution)
         self._mu = np.where(plain, world.rows.friction[: len(world.names)], 0.0)
+        usual = world.equations.space.flat and world.equations.control is None
+        self._first = FIRST if usual else LONGER * FIRST
         self._h, self._no_forces = 0.0, np.zeros(world.equations.rows)
         self.able = bool(
-            world.equations.space.flat and system.friction is None and not request.events and not system.servo
+            system.friction is None and not request.events and not system.servo
             and system.n + len(world.rows.always) <= MOST and 0 < len(world.names) <= MOST_CONTACTS
-            and np.any(self._e > 0.0) and not world.equations.forced and not len(world.rows.soft)
-            and not world.pace.sampled
+            and np.any(self._e > 0.0) and not len(world.rows.soft) and not world.pace.sampled
         )  # fmt: skip
 
     def pays(self, impacts: int) -> bool:
         """Whether a call is worth its compilation after so many impacts."""
-        return self.able and (impacts >= FIRST or self._functions.flights.steps.ready)
+        return self.able and (impacts >= self._first or self._functions.steps.ready)
 
     def go(self, state: MotionState) -> tuple[list[Flown], int]:
         """States of flights and impacts from a state on, as far as they are plain, and how many evaluations it took."""
@@ -79,9 +82,9 @@ class Flights:
         )
         first = np.concatenate([packed(start)[:2], [state.work], packed(start)[3:]])
         out = np.asarray(
-            self._functions.flights.steps(
+            self._functions.steps(
                 (first, min(h, self._longest)), sizes(mechanics), self._contacts(), rules(mechanics, limits),
-                self._functions.constants(world.request.system),
+                world.equations.parameters,
             )
         )  # fmt: skip
         return self._taken(out, mechanics), int(out[1])
@@ -101,6 +104,7 @@ class Flights:
             knobs.rest,
             knobs.faint,
             knobs.unseen,
+            HALVED * self._span,
         )
 
     def _taken(self, out: Array, mechanics: Mechanics) -> list[Flown]:

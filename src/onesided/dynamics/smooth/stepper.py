@@ -18,6 +18,7 @@ SAFETY, SHRINK, GROW = 0.9, 0.2, 6.0
 NEAR = 0.01  # pivots below this share of the start's count as nearly singular
 DEPENDENT = 0.1  # the same for singular values: the configuration is called nearly singular
 MAX_SHOWN = 8
+JUMPS = 0.001  # of the smallest step: forces that know the time may jump, which steps pass by being short
 
 
 def where(mechanics: Mechanics, state: MotionState) -> str:
@@ -60,7 +61,8 @@ class Stepper(ABC):
         self.note = ""
         self.evaluations = self.rejected = 0
         self.independence = mechanics.independence(state.t, state.q, state.v)
-        self.smallest = mechanics.tolerances.minimum_step * abs(t_end - state.t)
+        shorter = JUMPS if mechanics.equations.forced else 1.0
+        self.smallest = shorter * mechanics.tolerances.minimum_step * abs(t_end - state.t)
 
     @abstractmethod
     def step(self, t_end: float) -> Status | None:
@@ -107,7 +109,8 @@ class Stepper(ABC):
 class Accuracy:
     """Error control: each step is accurate to `rtol` of the way gone so far and of the velocities.
 
-    Sizes are those of `MotionSizes.of_errors`, component by component, but at least `floor` of the largest.
+    Sizes are those of `MotionSizes.of_errors`, component by component, but at least `floor` of the largest, in the
+    units of coordinates.
     """
 
     rtol: float
@@ -118,11 +121,10 @@ class Accuracy:
         """Root mean square of an error in units of the tolerance: 1 is as good as asked."""
         lengths, speeds = mechanics.sizes.of_errors(closely=self.closely)
         units = mechanics.units
-        if np.ptp(units) > 0.0:  # coordinates of several kinds: as long, or fast, as their units
-            alike = units / float(np.max(units))
-            lengths, speeds = lengths.max() * alike, speeds.max() * alike
-        q = dq / np.maximum(lengths, self.floor * lengths.max())
-        v = dv / np.maximum(speeds, self.floor * speeds.max())
+        q, v = (
+            x / np.maximum(sizes, self.floor * float(np.max(sizes / units)) * units)
+            for x, sizes in ((dq, lengths), (dv, speeds))
+        )
         return math.sqrt((q @ q + v @ v) / (2 * len(q))) / self.rtol
 
 

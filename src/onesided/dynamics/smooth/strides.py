@@ -38,8 +38,7 @@ def rules(mechanics: Mechanics, limits: StrideLimits) -> StrideRules:
     return StrideRules(
         limits.end, mechanics.equations.p, limits.rtol, limits.longest, limits.smallest, mechanics.tolerances.residual,
         mechanics.weights, mechanics.reference, mechanics.sizes.home, mechanics.sizes.close, mechanics.sizes.share,
-        limits.tiny,
-        float(limits.wanted),
+        limits.tiny, float(limits.wanted), mechanics.units,
     )  # fmt: skip
 
 

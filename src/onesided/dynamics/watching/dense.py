@@ -22,7 +22,10 @@ NEAR = 2.0**-10  # of a step: over which the change of the velocity is taken, on
 
 def hermite(x: Array) -> Array:
     """Weights of δ, h δ̇, h² δ̈ at the beginning and at the end of a step, at places x: (N, 6)."""
-    return np.asarray(np.vander(x, 6, increasing=True) @ HERMITE.T)
+    powers = np.ones((len(x), 6))
+    for k in range(1, 6):
+        powers[:, k] = powers[:, k - 1] * x
+    return np.asarray(powers @ HERMITE.T)
 
 
 def _told_by_rates(q: Array, delta: Array, rate: Array, curve: Array) -> Array:

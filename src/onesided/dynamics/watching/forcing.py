@@ -4,16 +4,14 @@ import math
 
 import numpy as np
 
-from onesided.base.tolerances import SMALL
 from onesided.base.types import Status
 from onesided.dynamics.mechanics import MotionState
 from onesided.dynamics.smooth.stepper import Stepper
 from onesided.dynamics.watching.resolve import PARTS, node_times, tails
+from onesided.evaluation.outside import FELT, SEEN
 from onesided.linalg.interpolants import DEGREE
 from onesided.system.equations import Equations
 
-SEEN = 0.02  # last coefficients against the change on the step: what is not resolved
-FELT = SMALL  # a change below this share of the largest does not matter
 LONGEST = 0.0625  # of the time span: the longest step, so that pulses are not stepped over at rest
 HALVED = 2.0**-12  # of the time span: steps that are not cut, because forces may jump
 
