@@ -4,11 +4,12 @@ Differentiating a function by JAX takes time for every operation, for every call
 thrown away later. `retraced` finds the operations of a function once and hands only these to all its derivatives.
 """
 
-from collections.abc import Callable, Iterator, Set
+from collections.abc import Callable, Hashable, Iterator, Set
 from functools import partial
 from typing import Any, NamedTuple
 
 import jax
+import numpy as np
 
 CALLS = frozenset({"jit", "pjit"})  # operations that are nothing but calls
 # fmt: off
@@ -18,6 +19,7 @@ LIBRARY = {  # what the compiler leaves to a library
     "rng_bit_generator", "schur", "sort", "svd", "top_k", "triangular_solve", "tridiagonal", "tridiagonal_solve",
 }
 # fmt: on
+SMALL = 1_000  # numbers of a constant that are compared with those of others
 
 
 class FlatOperation(NamedTuple):
@@ -46,12 +48,14 @@ class Flat(NamedTuple):
 
 
 class _Flattening:
-    """Numbers for the values of a traced function."""
+    """Numbers for the values of a traced function; what is computed twice has the same number."""
 
     def __init__(self, calls: Set[str], whole: Set[str]) -> None:
         self.calls, self.whole, self.count = calls, whole, 0
         self.constants: list[tuple[int, Any]] = []
         self.lines: list[FlatOperation] = []
+        self._made: dict[Hashable, tuple[int, ...]] = {}
+        self._known_constants: dict[Hashable, int] = {}
 
     def new(self, known: dict[Any, int], variable: Any) -> int:
         known[variable] = self.count
@@ -59,9 +63,24 @@ class _Flattening:
         return known[variable]
 
     def constant(self, value: Any) -> int:
-        self.constants.append((self.count, value))
-        self.count += 1
-        return self.count - 1
+        key = _same_constant(value)
+        if key not in self._known_constants:
+            self._known_constants[key] = self.count
+            self.constants.append((self.count, value))
+            self.count += 1
+        return self._known_constants[key]
+
+    def operation(self, equation: Any, inputs: tuple[int, ...], known: dict[Any, int]) -> None:
+        """An operation, unless the same one of the same values is there already."""
+        key = _same_operation(equation, inputs)
+        made = None if key is None else self._made.get(key)
+        if made is not None:
+            known.update(zip(equation.outvars, made, strict=True))
+            return
+        outputs = tuple(self.new(known, variable) for variable in equation.outvars)
+        self.lines.append(FlatOperation(equation, inputs, outputs))
+        if key is not None:
+            self._made[key] = outputs
 
     def number(self, known: dict[Any, int], variable: Any) -> int:
         return self.constant(variable.val) if hasattr(variable, "val") else known[variable]
@@ -72,8 +91,7 @@ class _Flattening:
             inputs = tuple(self.number(known, variable) for variable in equation.invars)
             inner = called(equation, self.calls)
             if inner is None or (self.whole and self._holds(getattr(inner, "jaxpr", inner))):
-                outputs = tuple(self.new(known, variable) for variable in equation.outvars)
-                self.lines.append(FlatOperation(equation, inputs, outputs))
+                self.operation(equation, inputs, known)
                 continue
             body, constants = getattr(inner, "jaxpr", inner), getattr(inner, "consts", ())
             own = dict(zip(body.invars, inputs, strict=True))
@@ -85,6 +103,26 @@ class _Flattening:
     def _holds(self, jaxpr: Any) -> bool:
         """Whether one of the operations that keep a function whole is in it."""
         return any(one.primitive.name in self.whole for one in equations(jaxpr))
+
+
+def _same_operation(equation: Any, inputs: tuple[int, ...]) -> Hashable:
+    """What is equal for operations that make the same values; None for those that do more than that."""
+    if equation.effects:
+        return None
+    key = equation.primitive, inputs, tuple(equation.params.items())
+    try:
+        hash(key)
+    except TypeError:
+        return None
+    return key
+
+
+def _same_constant(value: Any) -> Hashable:
+    """What is equal for equal numbers and small arrays of one type; others are equal to themselves alone."""
+    known = isinstance(value, bool | int | float | np.generic | np.ndarray | jax.Array)
+    if not known or isinstance(value, jax.core.Tracer) or np.size(value) > SMALL:
+        return id(value)  # it is kept, with the constants
+    return type(value), jax.typeof(value), np.asarray(value).tobytes()
 
 
 def called(equation: Any, calls: Set[str]) -> Any:
