@@ -48,10 +48,10 @@ class Flat(NamedTuple):
 
 
 class _Flattening:
-    """Numbers for the values of a traced function; what is computed twice has the same number."""
+    """Numbers for the values of a traced function; with `once` what is computed twice has the same number."""
 
-    def __init__(self, calls: Set[str], whole: Set[str]) -> None:
-        self.calls, self.whole, self.count = calls, whole, 0
+    def __init__(self, calls: Set[str], whole: Set[str], *, once: bool) -> None:
+        self.calls, self.whole, self.once, self.count = calls, whole, once, 0
         self.constants: list[tuple[int, Any]] = []
         self.lines: list[FlatOperation] = []
         self._made: dict[Hashable, tuple[int, ...]] = {}
@@ -72,7 +72,7 @@ class _Flattening:
 
     def operation(self, equation: Any, inputs: tuple[int, ...], known: dict[Any, int]) -> None:
         """An operation, unless the same one of the same values is there already."""
-        key = _same_operation(equation, inputs)
+        key = _same_operation(equation, inputs) if self.once else None
         made = None if key is None else self._made.get(key)
         if made is not None:
             known.update(zip(equation.outvars, made, strict=True))
@@ -143,9 +143,12 @@ def equations(jaxpr: Any) -> Iterator[Any]:
                     yield from equations(inner)
 
 
-def flattened(closed: Any, calls: Set[str] = CALLS, whole: Set[str] = frozenset()) -> Flat:
-    """The operations of a traced function that its results need; functions with an operation of `whole` stay calls."""
-    made, known = _Flattening(calls, whole), dict[Any, int]()
+def flattened(closed: Any, calls: Set[str] = CALLS, whole: Set[str] = frozenset(), *, once: bool = True) -> Flat:
+    """The operations of a traced function that its results need; functions with an operation of `whole` stay calls.
+
+    With `once` equal operations of the same values are done once.
+    """
+    made, known = _Flattening(calls, whole, once=once), dict[Any, int]()
     inputs = tuple(made.new(known, variable) for variable in closed.jaxpr.invars)
     for variable, value in zip(closed.jaxpr.constvars, closed.consts, strict=True):
         known[variable] = made.constant(value)
@@ -170,8 +173,11 @@ def depends(function: Callable[..., Any], arguments: tuple[Any, ...], which: int
     return not reached.isdisjoint(flat.outputs)
 
 
-def retraced(function: Callable[..., Any]) -> Callable[..., Any]:
+def retraced(function: Callable[..., Any], *, once: bool = False) -> Callable[..., Any]:
     """The same function of arrays, traced once for arguments of the same shapes: later calls repeat its operations.
+
+    With `once` equal operations are done once. Slopes of what they lead to are then added up before they are handed
+    on, which rounds in another way: functions of statics are left as they are written.
 
     Where it uses values of another trace that are none of its arguments, it is called as it is. Calls of a library stay
     in functions of their own: JAX's compiler takes small loops around them for free of such calls otherwise.
@@ -184,7 +190,8 @@ def retraced(function: Callable[..., Any]) -> Callable[..., Any]:
         if key not in known:
             traced, shape = jax.make_jaxpr(function, return_shape=True)(*arguments, **named)
             borrowed = any(isinstance(one, jax.core.Tracer) for one in traced.consts)
-            known[key] = None if borrowed else (flattened(traced, whole=LIBRARY), jax.tree.structure(shape))
+            flat = None if borrowed else flattened(traced, whole=LIBRARY, once=once)
+            known[key] = None if flat is None else (flat, jax.tree.structure(shape))
         found = known[key]
         if found is None:
             return function(*arguments, **named)
@@ -195,7 +202,7 @@ def retraced(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 class Retraced:
-    """A method of arrays that is traced once for every object, as `retraced`."""
+    """A method of arrays that is traced once for every object, as `retraced`, with equal operations done once."""
 
     def __init__(self, method: Callable[..., Any]) -> None:
         self._method, self.__doc__ = method, method.__doc__
@@ -208,7 +215,7 @@ class Retraced:
             return self
         own = vars(instance)
         if self._key not in own:
-            own[self._key] = retraced(partial(self._method, instance))
+            own[self._key] = retraced(partial(self._method, instance), once=True)
         return own[self._key]
 
 
