@@ -6,7 +6,7 @@ import weakref
 
 import pytest
 
-from onesided.base.collecting import collection_held_back
+from onesided.base.collecting import MANY, collection_held_back
 
 
 class Knot:
@@ -52,6 +52,21 @@ def test_what_others_have_put_aside_stays_there():
     aside = gc.get_freeze_count()
     with collection_held_back():
         pass
+    assert 0 < gc.get_freeze_count() <= aside
+
+
+def test_many_objects_count_as_old_at_once_but_where_others_have_put_some_aside():
+    def young_after_a_block():
+        with collection_held_back():
+            made = [[i] for i in range(2 * MANY)]
+        young = {id(one) for one in gc.get_objects(generation=0)}
+        return sum(id(one) in young for one in made)
+
+    gc.collect()
+    assert young_after_a_block() == 0
+    gc.freeze()
+    aside = gc.get_freeze_count()
+    young_after_a_block()
     assert 0 < gc.get_freeze_count() <= aside
 
 

@@ -73,11 +73,11 @@ def test_bricard_mechanism_moves_as_its_one_equation(bricard):
     assert motion.ok
     assert len(motion.not_unique) > 0  # one constraint too many: forces are a choice, and told
     a = np.arctan2(-motion.q[:, 2], motion.q[:, 0])  # the first rod turns about y
-    np.testing.assert_allclose(motion.q, np.array([turned(x) for x in a]), atol=1e-9)
+    np.testing.assert_allclose(motion.q, jax.jit(jax.vmap(turned))(a), atol=1e-9)
 
     def along(f):
         """Values and slopes over a."""
-        return [np.array(x) for x in jax.vmap(lambda x: jax.jvp(f, (x,), (jnp.ones(()),)))(jnp.asarray(a))]
+        return [np.array(x) for x in jax.jit(jax.vmap(lambda x: jax.jvp(f, (x,), (jnp.ones(()),))))(jnp.asarray(a))]
 
     def slope(x):
         return jax.jvp(turned, (x,), (jnp.ones(()),))[1]

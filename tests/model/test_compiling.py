@@ -213,6 +213,41 @@ def test_a_function_that_is_traced_once_has_all_derivatives():
     assert len(flattened(jax.make_jaxpr(lambda x: (x + 1.0, jnp.sin(x))[0])(1.0)).lines) == 1
 
 
+def test_what_is_computed_twice_is_one_operation():
+    """Equal constants that are made anew are one; numbers of another type or sign are not."""
+
+    def turned(x, scale):
+        return jnp.sin(jnp.asarray(np.array([1.0, 2.0])) * x) * scale
+
+    def twice(x):
+        return turned(x, 3.0) - turned(x, 3.0) ** 2 + turned(x, 4.0)
+
+    names = [line.equation.primitive.name for line in flattened(jax.make_jaxpr(twice)(np.ones(2))).lines]
+    assert names.count("sin") == 1
+    assert names.count("mul") == 3  # by the constants, by 3 and by 4
+    x = np.array([0.3, -1.2])
+    assert retraced(twice, once=True)(x) == pytest.approx(np.asarray(twice(x)), rel=1e-15)
+    zeros = lambda x: jnp.stack([x * 0.0, x * -0.0, 1.0 / (x * 0.0), 1.0 / (x * -0.0)])  # noqa: E731
+    signs = retraced(zeros, once=True)
+    assert np.array_equal(np.asarray(signs(1.0)), [0.0, -0.0, np.inf, -np.inf])
+    assert np.signbit(np.asarray(signs(1.0))[1])
+    kinds = retraced(lambda x: (x * 2, x * np.float32(2.0), x * np.float64(2.0)), once=True)(np.float32(1.5))
+    assert [one.dtype.name for one in kinds] == ["float32", "float32", "float64"]
+
+
+def test_operations_with_an_effect_are_done_as_often_as_they_are_written():
+    seen = []
+
+    def loud(x):
+        for _ in range(2):
+            jax.debug.callback(lambda y: seen.append(float(y)), x, ordered=True)
+        return x
+
+    jax.block_until_ready(retraced(loud, once=True)(jnp.asarray(2.0)))
+    jax.effects_barrier()
+    assert seen == [2.0, 2.0]
+
+
 def test_trees_of_arrays_and_static_arguments():
     made = compiled(lambda tree, how, x: how(tree["a"] @ x + tree["b"][0]), static_argnums=1)
     tree = {"a": np.arange(6.0).reshape(2, 3), "b": (np.array([1.0, -1.0]),)}

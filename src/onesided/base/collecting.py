@@ -9,6 +9,8 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+MANY = 20_000  # objects made inside a block that are worth putting among the old ones at once
+
 
 class _Held:
     """How many blocks hold collection back, in all threads, and whether it was on before the first."""
@@ -32,4 +34,15 @@ def collection_held_back() -> Iterator[None]:
         with _Held.lock:
             _Held.blocks -= 1
             if _Held.blocks == 0 and _Held.before:
+                _count_as_old()
                 gc.enable()
+
+
+def _count_as_old() -> None:
+    """Put what was made among the old objects, without looking through it first as one that may be short-lived.
+
+    Setting all aside and taking it back does so; where others have set objects aside they stay there.
+    """
+    if gc.get_count()[0] > MANY and gc.get_freeze_count() == 0:
+        gc.freeze()
+        gc.unfreeze()

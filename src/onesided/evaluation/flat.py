@@ -4,11 +4,12 @@ Differentiating a function by JAX takes time for every operation, for every call
 thrown away later. `retraced` finds the operations of a function once and hands only these to all its derivatives.
 """
 
-from collections.abc import Callable, Iterator, Set
+from collections.abc import Callable, Hashable, Iterator, Set
 from functools import partial
 from typing import Any, NamedTuple
 
 import jax
+import numpy as np
 
 CALLS = frozenset({"jit", "pjit"})  # operations that are nothing but calls
 # fmt: off
@@ -18,6 +19,7 @@ LIBRARY = {  # what the compiler leaves to a library
     "rng_bit_generator", "schur", "sort", "svd", "top_k", "triangular_solve", "tridiagonal", "tridiagonal_solve",
 }
 # fmt: on
+SMALL = 1_000  # numbers of a constant that are compared with those of others
 
 
 class FlatOperation(NamedTuple):
@@ -46,12 +48,14 @@ class Flat(NamedTuple):
 
 
 class _Flattening:
-    """Numbers for the values of a traced function."""
+    """Numbers for the values of a traced function; with `once` what is computed twice has the same number."""
 
-    def __init__(self, calls: Set[str], whole: Set[str]) -> None:
-        self.calls, self.whole, self.count = calls, whole, 0
+    def __init__(self, calls: Set[str], whole: Set[str], *, once: bool) -> None:
+        self.calls, self.whole, self.once, self.count = calls, whole, once, 0
         self.constants: list[tuple[int, Any]] = []
         self.lines: list[FlatOperation] = []
+        self._made: dict[Hashable, tuple[int, ...]] = {}
+        self._known_constants: dict[Hashable, int] = {}
 
     def new(self, known: dict[Any, int], variable: Any) -> int:
         known[variable] = self.count
@@ -59,9 +63,24 @@ class _Flattening:
         return known[variable]
 
     def constant(self, value: Any) -> int:
-        self.constants.append((self.count, value))
-        self.count += 1
-        return self.count - 1
+        key = _same_constant(value)
+        if key not in self._known_constants:
+            self._known_constants[key] = self.count
+            self.constants.append((self.count, value))
+            self.count += 1
+        return self._known_constants[key]
+
+    def operation(self, equation: Any, inputs: tuple[int, ...], known: dict[Any, int]) -> None:
+        """An operation, unless the same one of the same values is there already."""
+        key = _same_operation(equation, inputs) if self.once else None
+        made = None if key is None else self._made.get(key)
+        if made is not None:
+            known.update(zip(equation.outvars, made, strict=True))
+            return
+        outputs = tuple(self.new(known, variable) for variable in equation.outvars)
+        self.lines.append(FlatOperation(equation, inputs, outputs))
+        if key is not None:
+            self._made[key] = outputs
 
     def number(self, known: dict[Any, int], variable: Any) -> int:
         return self.constant(variable.val) if hasattr(variable, "val") else known[variable]
@@ -72,8 +91,7 @@ class _Flattening:
             inputs = tuple(self.number(known, variable) for variable in equation.invars)
             inner = called(equation, self.calls)
             if inner is None or (self.whole and self._holds(getattr(inner, "jaxpr", inner))):
-                outputs = tuple(self.new(known, variable) for variable in equation.outvars)
-                self.lines.append(FlatOperation(equation, inputs, outputs))
+                self.operation(equation, inputs, known)
                 continue
             body, constants = getattr(inner, "jaxpr", inner), getattr(inner, "consts", ())
             own = dict(zip(body.invars, inputs, strict=True))
@@ -85,6 +103,26 @@ class _Flattening:
     def _holds(self, jaxpr: Any) -> bool:
         """Whether one of the operations that keep a function whole is in it."""
         return any(one.primitive.name in self.whole for one in equations(jaxpr))
+
+
+def _same_operation(equation: Any, inputs: tuple[int, ...]) -> Hashable:
+    """What is equal for operations that make the same values; None for those that do more than that."""
+    if equation.effects:
+        return None
+    key = equation.primitive, inputs, tuple(equation.params.items())
+    try:
+        hash(key)
+    except TypeError:
+        return None
+    return key
+
+
+def _same_constant(value: Any) -> Hashable:
+    """What is equal for equal numbers and small arrays of one type; others are equal to themselves alone."""
+    known = isinstance(value, bool | int | float | np.generic | np.ndarray | jax.Array)
+    if not known or isinstance(value, jax.core.Tracer) or np.size(value) > SMALL:
+        return id(value)  # it is kept, with the constants
+    return type(value), jax.typeof(value), np.asarray(value).tobytes()
 
 
 def called(equation: Any, calls: Set[str]) -> Any:
@@ -105,9 +143,12 @@ def equations(jaxpr: Any) -> Iterator[Any]:
                     yield from equations(inner)
 
 
-def flattened(closed: Any, calls: Set[str] = CALLS, whole: Set[str] = frozenset()) -> Flat:
-    """The operations of a traced function that its results need; functions with an operation of `whole` stay calls."""
-    made, known = _Flattening(calls, whole), dict[Any, int]()
+def flattened(closed: Any, calls: Set[str] = CALLS, whole: Set[str] = frozenset(), *, once: bool = True) -> Flat:
+    """The operations of a traced function that its results need; functions with an operation of `whole` stay calls.
+
+    With `once` equal operations of the same values are done once.
+    """
+    made, known = _Flattening(calls, whole, once=once), dict[Any, int]()
     inputs = tuple(made.new(known, variable) for variable in closed.jaxpr.invars)
     for variable, value in zip(closed.jaxpr.constvars, closed.consts, strict=True):
         known[variable] = made.constant(value)
@@ -132,8 +173,11 @@ def depends(function: Callable[..., Any], arguments: tuple[Any, ...], which: int
     return not reached.isdisjoint(flat.outputs)
 
 
-def retraced(function: Callable[..., Any]) -> Callable[..., Any]:
+def retraced(function: Callable[..., Any], *, once: bool = False) -> Callable[..., Any]:
     """The same function of arrays, traced once for arguments of the same shapes: later calls repeat its operations.
+
+    With `once` equal operations are done once. Slopes of what they lead to are then added up before they are handed
+    on, which rounds in another way: functions of statics are left as they are written.
 
     Where it uses values of another trace that are none of its arguments, it is called as it is. Calls of a library stay
     in functions of their own: JAX's compiler takes small loops around them for free of such calls otherwise.
@@ -146,7 +190,8 @@ def retraced(function: Callable[..., Any]) -> Callable[..., Any]:
         if key not in known:
             traced, shape = jax.make_jaxpr(function, return_shape=True)(*arguments, **named)
             borrowed = any(isinstance(one, jax.core.Tracer) for one in traced.consts)
-            known[key] = None if borrowed else (flattened(traced, whole=LIBRARY), jax.tree.structure(shape))
+            flat = None if borrowed else flattened(traced, whole=LIBRARY, once=once)
+            known[key] = None if flat is None else (flat, jax.tree.structure(shape))
         found = known[key]
         if found is None:
             return function(*arguments, **named)
@@ -157,7 +202,7 @@ def retraced(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 class Retraced:
-    """A method of arrays that is traced once for every object, as `retraced`."""
+    """A method of arrays that is traced once for every object, as `retraced`, with equal operations done once."""
 
     def __init__(self, method: Callable[..., Any]) -> None:
         self._method, self.__doc__ = method, method.__doc__
@@ -170,7 +215,7 @@ class Retraced:
             return self
         own = vars(instance)
         if self._key not in own:
-            own[self._key] = retraced(partial(self._method, instance))
+            own[self._key] = retraced(partial(self._method, instance), once=True)
         return own[self._key]
 
 

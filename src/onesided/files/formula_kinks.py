@@ -4,7 +4,6 @@ from collections.abc import Callable
 from functools import partial
 from typing import TypeVar
 
-from onesided.files.part_repeat import replace_names
 from onesided.files.schema import FileModel
 from onesided.files.toml_places import Path, Source
 from onesided.formulas.formula import Formula, FormulaError, parse
@@ -12,6 +11,7 @@ from onesided.formulas.gate import DEFAULT_LIMITS
 from onesided.formulas.kinks import KINKED
 from onesided.formulas.unfolding import MAX_GAPS as IN_ONE
 from onesided.formulas.unfolding import has_kinks, unfolded_energy, unfolded_gap
+from onesided.formulas.written import replace_names
 
 MAX_GAPS = 4 * IN_ONE  # of a file
 T = TypeVar("T")

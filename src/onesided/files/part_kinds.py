@@ -8,11 +8,11 @@ import types
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from enum import Enum
-from functools import cache
+from functools import cache, cached_property
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from onesided.elements.contact_keys import Coefficient
-from onesided.elements.contract import Element, kinds, subclasses
+from onesided.elements.contract import kinds, subclasses
 from onesided.elements.places import Place
 from onesided.elements.schedules import CONTROL
 from onesided.files.schema import shown
@@ -45,7 +45,13 @@ class PartKind:
 
     name: str
     cls: type[Any]
-    fields: Mapping[str, Field]
+
+    @cached_property
+    def fields(self) -> Mapping[str, Field]:
+        """Its keys, found when they are first asked for: a file holds few of all kinds."""
+        hints = get_type_hints(self.cls, include_extras=True)
+        wanted = [f.name for f in fields(self.cls) if f.init and f.repr and f.name != "name"]
+        return {name: field_of(hints[name]) for name in wanted}
 
     def schema(self) -> dict[str, Any]:
         """JSON schema of the table of this kind: defaults for all its entries, and entries."""
@@ -77,12 +83,7 @@ def part_kinds() -> Mapping[str, PartKind]:
 
 @cache
 def _part_kinds(classes: tuple[type[Any], ...]) -> Mapping[str, PartKind]:
-    return {cls.kind: PartKind(cls.kind, cls, _fields(cls)) for cls in classes}
-
-
-def _fields(cls: type[Place] | type[Element]) -> dict[str, Field]:
-    hints = get_type_hints(cls, include_extras=True)
-    return {f.name: field_of(hints[f.name]) for f in fields(cls) if f.init and f.repr and f.name != "name"}
+    return {cls.kind: PartKind(cls.kind, cls) for cls in classes}
 
 
 def _summary(cls: type[Any]) -> str:

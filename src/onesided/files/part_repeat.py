@@ -18,6 +18,7 @@ from onesided.elements.contract import RepeatedFormula
 from onesided.files.schema import shown
 from onesided.files.schema_tables import FormatError
 from onesided.formulas.formula import Formula, FormulaError, parse, refusal_of_name
+from onesided.formulas.written import replace_names
 
 MAX_INDICES = 3
 MAX_INDEX = 10_000_000
@@ -26,8 +27,6 @@ MAX_HOLE = 60  # characters between braces
 Values = Mapping[str, int]
 Binder = Callable[[Values], Any]
 
-_NAME = re.compile(r"(?<![A-Za-z0-9_.])[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
-_NAME = re.compile(r"(?<![A-Za-z0-9_.])[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
 _HOLE = re.compile(r"\{([^{}]*)\}")
 _INTEGER_SIGNS: Mapping[type[ast.operator], Callable[[int, int], int]] = {
     ast.Add: operator.add,
@@ -115,11 +114,6 @@ def _bound(formula: Formula, values: Values) -> float | str:
         return number
     text = replace_names(formula.text, {name: f"({value})" for name, value in values.items()})
     return RepeatedFormula.of(text, formula, values)
-
-
-def replace_names(text: str, replacements: Mapping[str, str]) -> str:
-    """A formula with some names replaced by text."""
-    return _NAME.sub(lambda match: replacements.get(match[0], match[0]), text) if replacements else text
 
 
 def _where(values: Values) -> str:

@@ -9,12 +9,13 @@ from typing import Any, NamedTuple
 from onesided.base.errors import ModelError, ModelFileError
 from onesided.elements.schedules import OTHERWISE, UNSCHEDULED
 from onesided.files.part_kinds import Field, PartKind, part_kinds
-from onesided.files.part_repeat import Binder, Repeat, Values, quantity_binder, read_repeat, replace_names, text_binder
+from onesided.files.part_repeat import Binder, Repeat, Values, quantity_binder, read_repeat, text_binder
 from onesided.files.schema import FileModel, shown
 from onesided.files.schema_tables import FormatError
 from onesided.files.toml_places import Path, Source
 from onesided.formulas.formula import FormulaError, parse
 from onesided.formulas.gate import DEFAULT_LIMITS, suggestion
+from onesided.formulas.written import replace_names
 from onesided.structures.structure import Part
 
 MAX_PARTS = 200_000

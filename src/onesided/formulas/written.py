@@ -1,9 +1,12 @@
 """Formulas put together as text, with brackets only where they are needed: chains of sums stay flat."""
 
+import re
+from collections.abc import Mapping
 from typing import NamedTuple
 
 SUM, PRODUCT, POWER, ATOM = range(4)
 _LEVELS = {"+": SUM, "-": SUM, "*": PRODUCT, "/": PRODUCT, "**": POWER}
+_NAME = re.compile(r"(?<![A-Za-z0-9_.])[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
 
 
 class Text(NamedTuple):
@@ -58,3 +61,8 @@ def _is_number(one: Text) -> bool:
     except ValueError:
         return False
     return True
+
+
+def replace_names(text: str, replacements: Mapping[str, str]) -> str:
+    """A formula with some names replaced by text."""
+    return _NAME.sub(lambda match: replacements.get(match[0], match[0]), text) if replacements else text

@@ -241,11 +241,15 @@ def _estimate(evaluate: Probe, q: Array, p: float, given: Scales) -> Sizes:
     if given.force is not None:
         energy = given.force * float(np.max(length))
     sizes = Sizes(length, energy, 1.0)
-    way = GivingWay(evaluate, e, usual, q, p, sizes)
-    control = size_of_control(way)
+
+    def way() -> GivingWay:
+        """Made anew where it is asked: it keeps factors, which must not outlive their thread as results do."""
+        return GivingWay(evaluate, e, usual, q, p, sizes)
+
+    control = size_of_control(way())
 
     def stiffnesses() -> Iterable[Array]:
-        states = way.beside(control) if usual is e else [usual]
+        states = way().beside(control) if usual is e else [usual]
         return (state.scaled_hessian(length) / energy for state in states)
 
     combine = cast(Any, e).reference if evaluate.derivatives.large else None
