@@ -1,7 +1,7 @@
 """Newton's method on a curve, with one further linear equation, as one call of machine code for small systems.
 
 Evaluation, solution by LAPACK and correction are those of `statics.curves.corrections.newton`. What takes
-a closer look (a singular matrix, numbers that are none, a residual that stops falling, a long step) is left to it.
+a closer look (a singular matrix, numbers that are none, a residual that stops falling) is left to it.
 """
 
 import ctypes
@@ -11,14 +11,15 @@ from typing import Any, NamedTuple
 import numpy as np
 from llvmlite import ir
 
-from onesided.base.tolerances import EPS, ROUND_OFF, SMALL
+from onesided.base.tolerances import EPS, QUARTER_DIGITS, ROUND_OFF, SMALL
 from onesided.base.types import Array, Indices
 from onesided.evaluation.machine_code import LONG, MachineCode, array_address, counted_loop, lapack_address, made_once
 
-CONVERGED, FAILED, ASK = 1, 0, 2  # how it ended; the last: by closer looks
+CONVERGED, FAILED, ASK, STRAYED = 1, 0, 2, 3  # how it ended: 2 by closer looks, 3 converged after a step too long
 FALLS = 0.2  # share of a residual below which the next one falls; at a double zero each is a quarter of the last
 SHRINKS = 0.4  # share of a step below which the next one falls; at a double zero they are halved
 HOPELESS = 1e3  # growth of the residual in one step after which no other helps
+ROUGH = QUARTER_DIGITS  # residuals above are more than rounding
 WIDE = 30.0  # how many times as far as a solution may be a single step may lead, if the next one leads back
 DOUBLE = ir.DoubleType()
 INT = ir.IntType(32)  # of LAPACK
@@ -27,7 +28,7 @@ BLOCKS = ir.FunctionType(ir.VoidType(), [LONGS, *[DOUBLES] * 3])  # (context, x,
 SOLVER = ir.FunctionType(ir.VoidType(), [INTS, INTS, DOUBLES, INTS, INTS, DOUBLES, INTS, INTS])
 NUMBERS = ("blocks", "n", "w", "m")
 POINTERS = ("context", "columns", "rows", "unit", "factor", "weight")
-VARIABLES = "error", "previous", "before", "short", "first", "size", "sign", "volume", "total"
+VARIABLES = "error", "previous", "before", "short", "first", "size", "sign", "volume", "total", "longest"
 TOLD = ("orientation", "volume", "first", "error", "iterations")
 
 
@@ -48,6 +49,7 @@ class NativeEnd(NamedTuple):
     """Where Newton's method ended: scaled unknowns, tangent, packed blocks, and the numbers that are `TOLD`."""
 
     converged: bool
+    strayed: bool
     y: Array
     tangent: Array
     blocks: Array
@@ -96,7 +98,12 @@ class NativeNewton:
             return None
         first, second, third = self._ends
         return NativeEnd(
-            how == CONVERGED, made[:first].copy(), made[first:second].copy(), made[third:], made[second:third].tolist()
+            how in {CONVERGED, STRAYED},
+            how == STRAYED,
+            made[:first].copy(),
+            made[first:second].copy(),
+            made[third:],
+            made[second:third].tolist(),
         )
 
 
@@ -126,7 +133,8 @@ class _NewtonText:
         for name in ("previous", "before"):
             self._set(name, DOUBLE(float("inf")))
         self._set("short", self._short())
-        self._set("first", DOUBLE(0.0))
+        for name in ("first", "longest"):
+            self._set(name, DOUBLE(0.0))
         self._each(self.N, lambda i: self._copy(start, self.y, i))
         counted_loop(self.b, self.b.add(self.limit, LONG(1)), self._step)
         self._finish(FAILED, self.limit)
@@ -197,13 +205,22 @@ class _NewtonText:
         good = b.and_(b.fcmp_ordered("<=", error, self.target), short)
         stalls = b.and_(stands, rests)
         with b.if_then(b.or_(good, b.and_(b.fcmp_ordered("<=", error, DOUBLE(ROUND_OFF)), stalls))):
-            self._finish(CONVERGED, iteration)
+            longest = self._get("longest")
+            kept = b.or_(b.fcmp_ordered("<", longest, self.reach), b.fcmp_ordered("<", longest, DOUBLE(SMALL)))
+            with b.if_else(kept) as (near, strayed):
+                with near:
+                    self._finish(CONVERGED, iteration)
+                with strayed:
+                    self._finish(STRAYED, iteration)
+            b.unreachable()
         with b.if_then(b.not_(b.fcmp_ordered("<", size, b.fmul(DOUBLE(WIDE), self.reach))), likely=False):
             self._finish(FAILED, iteration)
-        strays = b.not_(b.or_(b.fcmp_ordered("<", size, self.reach), b.fcmp_ordered("<", size, DOUBLE(SMALL))))
         grows = b.not_(b.fcmp_ordered("<", error, b.fmul(DOUBLE(HOPELESS), previous)))
-        with b.if_then(b.or_(stalls, b.or_(strays, grows)), likely=False):
+        unsure = b.and_(stalls, b.fcmp_ordered("<=", error, DOUBLE(ROUGH)))
+        with b.if_then(b.or_(unsure, grows), likely=False):
             b.ret(LONG(ASK))
+        longest = self._get("longest")
+        self._set("longest", b.select(b.fcmp_ordered(">", size, longest), size, longest))
         first = self._get("first")
         self._set("first", b.select(b.fcmp_ordered("==", first, DOUBLE(0.0)), size, first))
         self._set("previous", error)

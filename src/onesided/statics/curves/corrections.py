@@ -8,7 +8,7 @@ import numpy as np
 from onesided.base.tolerances import EPS, ROUND_OFF, SMALL
 from onesided.base.types import Array
 from onesided.evaluation.equilibrium_blocks import Evaluation
-from onesided.evaluation.native_newton import FALLS, HOPELESS, SHRINKS, WIDE
+from onesided.evaluation.native_newton import FALLS, HOPELESS, ROUGH, SHRINKS, WIDE
 from onesided.evaluation.path_steps import rounding
 from onesided.statics.curves.curve import Curve, CurvePoint, sense_of
 from onesided.statics.curves.factors import FEW, determinant
@@ -103,7 +103,12 @@ class Convergence:
 
     def near(self, way: Array) -> bool:
         """Whether the solution is as near to the start as it must be, if a step strayed."""
-        return not self.strayed or math.sqrt(way @ way) < max(self.reach, SMALL)
+        return not self.strayed or is_near(way, self.reach)
+
+
+def is_near(way: Array, reach: float) -> bool:
+    """Whether a point is within reach."""
+    return bool(math.sqrt(way @ way) < max(reach, SMALL))
 
 
 def newton(
@@ -133,7 +138,7 @@ def newton(
         delta = solution[:, 0]
         size = math.sqrt(delta @ delta)
         done = going.settled(error, size)
-        if not done and (going.stalls(error, size) or going.is_hopeless(error)):
+        if not done and error <= ROUGH and (going.stalls(error, size) or going.is_hopeless(error)):
             done = error <= rounding(np, curve.matrix(e, row), y) or error <= scatter(curve, y, R)
         if done and math.isfinite(e.energy) and 0.0 < float(solution[:, 1] @ solution[:, 1]) < math.inf:
             converged, ends = going.near(y - start), determinant(factors)
@@ -169,8 +174,9 @@ def _newton_natively(curve: Curve, y: Array, plane: Plane, knobs: tuple[float, f
         return None
     e = curve.system.derivatives.unpack(found.blocks)
     orientation, volume, first, error, iterations = found.told
+    converged = found.converged and (not found.strayed or is_near(found.y - y, knobs[1]))
     return Correction(
-        found.y, e, found.tangent, orientation, volume, first, error, int(iterations), converged=found.converged
+        found.y, e, found.tangent, orientation, volume, first, error, int(iterations), converged=converged
     )
 
 
