@@ -6,6 +6,7 @@ import weakref
 
 import pytest
 
+from onesided.base import collecting
 from onesided.base.collecting import MANY, collection_held_back
 
 
@@ -17,8 +18,9 @@ class Knot:
 
 
 @pytest.fixture(autouse=True)
-def _as_before():
+def _as_before(monkeypatch):
     gc.unfreeze()
+    monkeypatch.setattr(collecting._Held, "aside", False)
     yield
     gc.enable()
     gc.unfreeze()

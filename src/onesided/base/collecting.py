@@ -13,11 +13,15 @@ MANY = 20_000  # objects made inside a block that are worth putting among the ol
 
 
 class _Held:
-    """How many blocks hold collection back, in all threads, and whether it was on before the first."""
+    """How many blocks hold collection back, in all threads, and whether it was on before the first.
+
+    Others may set objects `aside` for good: once that is known they are not counted again, which may take long.
+    """
 
     lock = threading.Lock()
     blocks = 0
     before = False
+    aside = False
 
 
 @contextmanager
@@ -43,6 +47,9 @@ def _count_as_old() -> None:
 
     Setting all aside and taking it back does so; where others have set objects aside they stay there.
     """
-    if gc.get_count()[0] > MANY and gc.get_freeze_count() == 0:
+    if _Held.aside or gc.get_count()[0] <= MANY:
+        return
+    _Held.aside = gc.get_freeze_count() > 0
+    if not _Held.aside:
         gc.freeze()
         gc.unfreeze()
